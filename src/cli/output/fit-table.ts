@@ -3,6 +3,8 @@ import { hasColor } from './color.ts'
 import { formatTable } from './table.ts'
 import type { TableView } from './view.ts'
 
+/** Maximum number of columns of a table: formatting takes the square of it. */
+const MAX_TABLE_COLUMNS = 200
 /** Maximum length of a printed cell. */
 const MAX_CELL_CHARACTERS = 40
 
@@ -15,7 +17,7 @@ export interface Cells {
 }
 
 /**
- * Formats as many columns as fit into a width, at least one. `isCut`: long texts are shortened. Returns also
+ * Formats as many columns as fit into a width, at least one and at most `MAX_TABLE_COLUMNS`. `isCut`: long texts are shortened. Returns also
  * the number of columns.
  */
 export function formatFittedTable(
@@ -27,7 +29,7 @@ export function formatFittedTable(
   const texts = isCut ? rows.map((row) => row.map(truncate)) : rows
   let remaining = width
   let columnCount = 0
-  for (; columnCount < names.length; columnCount++) {
+  for (; columnCount < Math.min(names.length, MAX_TABLE_COLUMNS); columnCount++) {
     remaining -=
       texts.reduce((longest, row) => Math.max(longest, row[columnCount].length), names[columnCount].length) +
       (columnCount > 0 ? 2 : 0)

@@ -219,10 +219,10 @@ export class DelimitedTable {
           `column ${dialect.names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,
         )
     const amounts = dialect.names.filter((name, k) => isKnownAmount(dialect, options, name, k))
+    // A column that rows are appended to cannot become text.
+    const hint = options.expected ? '' : '; to keep texts: --column NAME:text'
     if (amounts.length > 0)
-      warnings.note(
-        `read as numbers, as in the grid: ${formatList(amounts, 5)}; to keep texts: --column NAME:text`,
-      )
+      warnings.note(`read as numbers, as in the grid: ${formatList(amounts, 5)}${hint}`)
     warnings.addAll(new NumberWarnings(builders, dialect, options).list())
     this.totals.warn(warnings, this.tokenizer.noteLines, options.sheetName)
     const mixed = listMixedColumns(columns, builders, dialect, options.asWritten)
@@ -232,8 +232,7 @@ export class DelimitedTable {
 }
 
 /**
- * Returns whether a column of the file looks like amounts (€1.50, 5%), while the target grid has numbers in the column
- * of this name. Such amounts are read as numbers.
+ * Returns whether a column of the file looks like amounts (€1.50, 5%), while its column of the target grid has numbers. Such amounts are read as numbers.
  */
 function isKnownAmount(
   { profile }: Pick<Dialect, 'profile'>,
@@ -243,7 +242,7 @@ function isKnownAmount(
 ): boolean {
   const shape = profile.shapes[k]
   const isAmount = shape?.types.length === 1 && shape.types[0] === 'number' && !shape.numbers
-  return isAmount && !asWritten && !types?.has(name) && isNumber?.(name) === true
+  return isAmount && !asWritten && !types?.has(name) && isNumber?.(name, k) === true
 }
 
 /** Creates the builders of all columns. Throws `unknown_column` for types of missing columns, unless they are optional. */

@@ -150,8 +150,8 @@ export interface DelimitedOptions {
   expected?: (name: string, position: number) => GivenType | undefined
   /** Column names of the target grid for messages, if the text has no header. */
   targetName?: (position: number) => string | undefined
-  /** Returns whether the column of this name in the target grid holds numbers. */
-  isNumber?: (name: string) => boolean
+  /** Returns whether the column of the target grid holds numbers. */
+  isNumber?: (name: string, position: number) => boolean
   /** Order of day and month in the columns of the target grid, if known. */
   order?: (name: string, position: number) => DateOrder
   /** Markers of missing values, in addition to the empty cell. */

@@ -202,12 +202,14 @@ async function updateColumns(service: Service, call: Call, uids: string[], cols:
     selectByUid(uids)(columns)
     const ends = sliceEndsOf(slices)
     const after = storedColumns(layout).map((column, position) => ({ ...column, position }))
+    const afterByUid = new Map(after.map((column) => [column.uid, column]))
+    const beforeByUid = new Map(columns.map((column) => [column.uid, column]))
     for (const { uid, name, order, data } of changes) {
-      const column = after.find((one) => one.uid === uid)!
+      const column = afterByUid.get(uid)!
       Object.assign(column, { name: name ?? column.name, position: order ?? column.position })
       if (!data) continue
       const values = await storeColumnArray(service.store.blobs, call.fid.owner, data, ends)
-      const before = columns.find((one) => one.uid === uid)!
+      const before = beforeByUid.get(uid)!
       const isSameData = await hasSameContent(
         service.store.blobs,
         [{ ...values, name: before.name }],
@@ -241,8 +243,9 @@ async function checkColumns(
   const snap = { ...before, columns, rows }
   const key = primaryKeyUidsOf(layout.grid)
   const isKeyChanged = columns.some((column) => {
+    if (!key.includes(column.uid)) return false
     const previous = before.columns.find(({ uid }) => uid === column.uid)
-    return key.includes(column.uid) && previous?.slices !== column.slices
+    return previous?.slices !== column.slices
   })
   const names = columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : []))
   if (names.length === key.length && (isKeyChanged || rows > before.rows))

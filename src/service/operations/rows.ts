@@ -43,16 +43,20 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
     if (replay) return formatAppendResponse(call, replay)
     const { columns, grid } = current ?? (await service.store.read(read))
     const key = primaryKeyUidsOf(grid)
+    const byName = new Map(columns.map((column) => [column.name, column]))
     const targetColumn = (name: string, position: number) =>
-      call.headers.Header === false ? columns[position] : columns.find((column) => column.name === name)
+      call.headers.Header === false ? columns[position] : byName.get(name)
+    const familyAt = (name: string, position: number) =>
+      familyOf(targetColumn(name, position)?.type ?? 'empty')
     const reading = parseReadingOptions(service, call)
     const options = {
       ...reading,
       keys: reading.keys ?? columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : [])),
       ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
       // CSV and TSV hold booleans as text: parse them as booleans for a boolean column.
+      isNumber: (name: string, position: number) => familyAt(name, position) === 'number',
       expected: (name: string, position: number) => {
-        const family = familyOf(targetColumn(name, position)?.type ?? 'empty')
+        const family = familyAt(name, position)
         // Texts stay as written, even if they look like dates.
         if (family === 'text') return family
         return family === 'boolean' && !allowsTypeChange(call) ? family : undefined

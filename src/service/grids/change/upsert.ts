@@ -223,13 +223,14 @@ async function convertColumns(
   warnings: string[],
 ): Promise<(SnapshotColumn | undefined)[]> {
   const snap = createTableSnapshot(service.store, table)
+  const snapshotOf = new Map(table.columns.map((column, k) => [column, snap.columns[k]]))
   const converted: (SnapshotColumn | undefined)[] = []
   for (const [k, column] of inTable.entries()) {
     if (!column) {
       converted.push(undefined)
       continue
     }
-    const source = snap.columns[table.columns.indexOf(column)]
+    const source = snapshotOf.get(column)!
     const target = columns[k]
     const type = typeAfterConversion(column, target.type)
     if (table.json && !allowsTypeChange(call) && !isAssignable(type, target.type))

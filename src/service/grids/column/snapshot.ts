@@ -146,27 +146,31 @@ async function trimColumn(blobs: BlobReader, column: SnapshotColumn): Promise<Sn
 
 /** Selects columns by name, in the given order. Throws `unknown_column`. */
 export function selectByName(names: readonly string[]): <C extends { name: string }>(columns: C[]) => C[] {
-  return (columns) =>
-    names.map((name) => {
-      const match = columns.find((column) => column.name === name)
+  return <C extends { name: string }>(columns: C[]) => {
+    const byName = new Map(columns.map((column) => [column.name, column]))
+    return names.map((name) => {
+      const match = byName.get(name)
       if (match) return match
       throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(name)}`, {
         field: 'columns',
         hint: formatSuggestion(name, columns) + formatColumns(columns),
       })
     })
+  }
 }
 
 /** Selects columns by uid, in the given order. Throws `unknown_column` (400). */
 export function selectByUid(uids: readonly string[]): (columns: ColumnRow[]) => ColumnRow[] {
-  return (columns) =>
-    uids.map((uid) => {
-      const match = columns.find((column) => column.uid === uid)
+  return (columns) => {
+    const byUid = new Map(columns.map((column) => [column.uid, column]))
+    return uids.map((uid) => {
+      const match = byUid.get(uid)
       if (match) return match
       throw new Problem('unknown_column', `the grid has no column with uid ${JSON.stringify(uid)}`, {
         field: 'uid',
       })
     })
+  }
 }
 
 /** Formats a hint with the closest column name; empty if none is close. */

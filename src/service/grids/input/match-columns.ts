@@ -54,12 +54,11 @@ export function matchColumns(
       },
     )
   }
-  const missing = columns
-    .filter(({ name }) => !table.columns.some((column) => column.name === name))
-    .map(({ name }) => name)
+  const byName = new Map(table.columns.map((column) => [column.name, column]))
+  const missing = columns.filter(({ name }) => !byName.has(name)).map(({ name }) => name)
   if (missing.length > 0)
     warnings.push(`columns missing from the file were filled with nulls: ${missing.slice(0, 10).join(', ')}`)
-  return columns.map(({ name }) => table.columns.find((column) => column.name === name))
+  return columns.map(({ name }) => byName.get(name))
 }
 
 /**
@@ -122,8 +121,9 @@ export function typeAfterConversion(source: NewColumn, target: string): NewColum
 
 /** Returns warnings for columns whose type differs from that of the grid's column of the same name. */
 export function warnOfTypeChanges(table: readonly NewColumn[], columns: readonly ColumnRow[]): string[] {
+  const typeByName = new Map(columns.map(({ name, type }) => [name, type]))
   return table.flatMap(({ name, type }) => {
-    const before = columns.find((column) => column.name === name)?.type ?? 'empty'
+    const before = typeByName.get(name) ?? 'empty'
     if (nounOf(before) === nounOf(type) || before === 'empty' || type === 'empty') return []
     return [`column ${name} held ${nounOf(before)} and now holds ${nounOf(type)}`]
   })

@@ -239,7 +239,7 @@ export class Statistics {
   summarize(): Omit<ColumnDescription, 'name' | 'type' | 'rows'> {
     const { lowest, highest } = this
     const numbers = this.isMoments ? 0 : this.numbers
-    const sorted = this.sample.sort((a, b) => a - b)
+    const sorted = Float64Array.from(this.sample).sort()
     // Linear interpolation between two values.
     const quantile = (share: number): number => {
       const at = share * (sorted.length - 1)

@@ -2,7 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { type Bounds, boundsOf } from '../../../ingest/slices.ts'
 import { loadAhead, yieldToEventLoop } from '../../../json/index.ts'
-import type { BlobReader, Blobs, Claim } from '../objects/blobs.ts'
+import { BatchedBlobs, type BlobReader, type BlobRef, type Blobs, blobIdOf, type Claim } from '../objects/blobs.ts'
 import { compress, decompress, type StreamChunk } from '../objects/codec.ts'
 import type { SliceRef } from './grids.ts'
 
@@ -112,19 +112,34 @@ function joinTexts(pack: readonly NewSlice[]): Buffer {
     : Buffer.concat(pack.flatMap(({ text }, k) => (k > 0 ? [COMMA, text] : [text])))
 }
 
-/** The texts of packs, as long as their blobs are in use. */
-const unpacked = new WeakMap<Buffer, Promise<Buffer>>()
+/**
+ * The texts of the packs that were read last, by blob. The slices of a pack are mostly read one after the other, or
+ * columns of it after each other.
+ */
+const recentPacks = new Map<string, Promise<Buffer>>()
+const MAX_RECENT_PACKS = 512
+
+/** Returns the text of a pack. Throws `damaged`. */
+function loadPack(blobs: BlobReader, blob: BlobRef): Promise<Buffer> {
+  const name = blobIdOf(blob)
+  // A reader in batches counts the reads.
+  const stored = blobs instanceof BatchedBlobs || !recentPacks.has(name) ? blobs.get(blob) : undefined
+  const text = recentPacks.get(name) ?? stored!.then((bytes) => decompress(bytes, MAX_PACK_BYTES))
+  recentPacks.delete(name)
+  recentPacks.set(name, text)
+  if (recentPacks.size > MAX_RECENT_PACKS) recentPacks.delete(recentPacks.keys().next().value!)
+  text.catch(() => recentPacks.delete(name))
+  stored?.catch(() => {})
+  return text
+}
 
 /** Returns the text of a slice or a figure. Others may share the bytes: do not change them. Throws `damaged`. */
 export async function loadDecompressed(
   blobs: BlobReader,
   { blob, bytes, packOffset }: Pick<SliceRef, 'blob' | 'bytes'> & Partial<Pick<SliceRef, 'packOffset'>>,
 ): Promise<Buffer> {
-  const stored = await blobs.get(blob)
-  if (packOffset === undefined) return decompress(stored, bytes)
-  let text = unpacked.get(stored)
-  if (!text) unpacked.set(stored, (text = decompress(stored, MAX_PACK_BYTES)))
-  return takeSlice(await text, packOffset, packOffset + bytes)
+  if (packOffset === undefined) return decompress(await blobs.get(blob), bytes)
+  return takeSlice(await loadPack(blobs, blob), packOffset, packOffset + bytes)
 }
 
 /** Returns the slice [start, end) of the text of a pack. Throws `damaged` if no slice can begin or end there. */

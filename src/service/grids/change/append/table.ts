@@ -29,10 +29,11 @@ export async function appendTable(
   const source = call.fileName ?? 'the upload'
   const matched = matchColumns(table, columns, source, warnings)
   if (table.rows === 0) return { ...(await loadAppendOfNothing(service, fid)), warnings }
+  const valuesOf = new Map(table.columns.map((column, k) => [column, table.small![k]]))
   const texts = matched.map((column, k) => {
     if (!column) return undefined
     checkType(call, source, column, columns[k], warnings)
-    const values = table.small![table.columns.indexOf(column)]
+    const values = valuesOf.get(column)!
     return typeAfterConversion(column, columns[k].type) === 'text' && values.type === 'number'
       ? quoteNumbers(values.text)
       : values.text
