@@ -28,6 +28,8 @@ export class AlignedSlices {
   private readonly open: BufferedValues[]
   private readonly next: BufferedValues[]
   private readonly ends = new SliceEnds()
+  /** Number of columns with fewer than `MIN_CUT_ROWS` rows in `next`. */
+  private short: number
   private bufferedBytes = 0
   private isAligned = true
 
@@ -38,6 +40,7 @@ export class AlignedSlices {
     private readonly keys?: readonly number[],
   ) {
     const none = (): BufferedValues => ({ parts: [], rows: 0 })
+    this.short = columns
     this.open = Array.from({ length: columns }, none)
     this.next = Array.from({ length: columns }, none)
   }
@@ -49,9 +52,11 @@ export class AlignedSlices {
       return
     }
     const pending = this.next[column]
+    const wasShort = pending.rows < MIN_CUT_ROWS
     addPart(pending, { text, rows })
     this.bufferedBytes += text.length
-    if (this.commonRows >= MIN_CUT_ROWS) await this.cutSlices()
+    if (wasShort && pending.rows >= MIN_CUT_ROWS) this.short--
+    if (this.short === 0) await this.cutSlices()
     if (this.bufferedBytes <= MAX_BUFFERED_BYTES) return
     await this.flushOpen(false)
     this.isAligned = false
@@ -92,6 +97,7 @@ export class AlignedSlices {
       from = end
       if (this.ends.size === 0 || end < rows) await this.flushOpen(true)
     }
+    this.short = this.next.filter((values) => values.rows < MIN_CUT_ROWS).length
   }
 
   /** Passes the rows since the last end of a slice to the sink. */

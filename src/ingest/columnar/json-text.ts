@@ -6,7 +6,8 @@ import { formatCachedDay } from './json-values.ts'
 /** A text ends at the first limit reached. */
 const MAX_ROWS = 65_536
 const MAX_BYTES = 4 * 1024 * 1024
-const INITIAL_BYTES = 512 * 1024
+/** Files can have thousands of short columns, each with a text of its own. */
+const INITIAL_BYTES = 16 * 1024
 /** Maximum length of a text that is written character by character. */
 const MAX_LOOP_CHARACTERS = 128
 /** Length above which bytes are copied by a call. For short ones, a loop is faster. */
@@ -201,7 +202,8 @@ export class JsonText {
   take(): JsonBatch {
     const { rows } = this
     const text = this.buf.subarray(0, this.at)
-    this.buf = Buffer.allocUnsafe(INITIAL_BYTES)
+    // The next one is probably as long.
+    this.buf = Buffer.allocUnsafe(Math.max(INITIAL_BYTES, this.at + (this.at >> 3)))
     this.at = 0
     this.rows = 0
     return { rows, text }

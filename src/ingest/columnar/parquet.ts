@@ -2,6 +2,7 @@
 import { readSync } from 'node:fs'
 import * as zlib from 'node:zlib'
 import {
+  type ColumnChunk,
   type ColumnMetaData,
   type Compressors,
   type FileMetaData,
@@ -9,6 +10,7 @@ import {
   parquetMetadataAsync,
   parquetRead,
   parquetSchema,
+  type RowGroup,
   type SchemaTree,
 } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
@@ -115,7 +117,8 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
   }
   const rows = Number(metadata.num_rows)
   const marks = readMarks(metadata)
-  const columns = fields.map((field, k) => applyMark(field, parquetColumnOf(field, metadata), marks[k]))
+  const groups = metadata.row_groups.map(indexChunks)
+  const columns = fields.map((field, k) => applyMark(field, parquetColumnOf(field, groups), marks[k]))
   for (const { element } of fields.flatMap(leafFieldsOf))
     if (isDecimal(element) || isJson(element)) {
       // The reader would round decimals and numbers in JSON. Without the type, it returns unscaled integers and text.
@@ -128,11 +131,11 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
     columns,
     async *values(losses) {
       let from = 0
-      for (const { num_rows, columns: chunks } of metadata.row_groups) {
-        const to = from + Number(num_rows)
+      for (const group of metadata.row_groups) {
+        const to = from + Number(group.num_rows)
+        const chunks = indexChunks(group)
         for (const [k, name] of keys.entries()) {
-          const chunk = chunks.find(({ meta_data: meta }) => meta?.path_in_schema[0] === name)
-          const { meta_data: meta, file_path: elsewhere } = chunk ?? {}
+          const { meta_data: meta, file_path: elsewhere } = chunks.get(name) ?? {}
           const isFlat = meta && !elsewhere && isFlatColumn(fields[k], meta)
           const bytes = isFlat ? file.slice(...rangeOf(meta)) : undefined
           const pages = bytes && findPlainPages(bytes, to - from, fields[k])
@@ -146,6 +149,11 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
       }
     },
   }
+}
+
+/** Returns the chunks of a row group by the name of their column, the first one of each. */
+function indexChunks({ columns }: RowGroup): ReadonlyMap<string | undefined, ColumnChunk> {
+  return new Map(columns.map((chunk) => [chunk.meta_data?.path_in_schema[0], chunk] as const).reverse())
 }
 
 /** Returns where the pages of a chunk of a column begin and end. */
@@ -238,7 +246,7 @@ function checkSizes({ num_rows, row_groups }: FileMetaData, size: number, ratio:
 }
 
 /** Returns name, type and JSON writer of a column. Throws `RefusedFile` for unsupported types. */
-function parquetColumnOf(field: SchemaTree, metadata: FileMetaData): TableColumn {
+function parquetColumnOf(field: SchemaTree, groups: readonly ReturnType<typeof indexChunks>[]): TableColumn {
   const { element } = field
   const { name } = element
   const create = (type: ColumnType, toJson: ToJson) => ({ name, type, toJson })
@@ -254,7 +262,7 @@ function parquetColumnOf(field: SchemaTree, metadata: FileMetaData): TableColumn
   if (isDecimal(element)) {
     const { scale = 0, precision = 38 } = element
     // Databases write integers as decimals of high precision. Their values decide, as for 64-bit integers.
-    const isText = scale <= 0 && precision - scale > 15 && !hasSafeIntegers(name, metadata)
+    const isText = scale <= 0 && precision - scale > 15 && !hasSafeIntegers(name, groups)
     return create(isText ? 'text' : 'number', createDecimalWriter(scale, isText))
   }
   const perSecond = ticksPerSecondOf(logical, converted)
@@ -275,7 +283,7 @@ function parquetColumnOf(field: SchemaTree, metadata: FileMetaData): TableColumn
       return create('boolean', toBooleanJson)
     case 'INT64':
       // As in CSV, integers that a double cannot represent make the column text.
-      return hasSafeIntegers(name, metadata) ? create('number', toNumberJson) : create('text', toStringJson)
+      return hasSafeIntegers(name, groups) ? create('number', toNumberJson) : create('text', toStringJson)
     case 'INT32':
     case 'DOUBLE':
       return create('number', toNumberJson)
@@ -385,9 +393,9 @@ function ticksPerSecondOf(
 }
 
 /** Returns whether a double can represent all integers of a column, by the statistics in the file. */
-function hasSafeIntegers(name: string, { row_groups }: FileMetaData): boolean {
-  return row_groups.every(({ columns }) => {
-    const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name)?.meta_data
+function hasSafeIntegers(name: string, groups: readonly ReturnType<typeof indexChunks>[]): boolean {
+  return groups.every((chunks) => {
+    const chunk = chunks.get(name)?.meta_data
     const low = chunk?.statistics?.min_value ?? chunk?.statistics?.min
     const high = chunk?.statistics?.max_value ?? chunk?.statistics?.max
     if (low === undefined || high === undefined) {

@@ -221,8 +221,7 @@ export class DelimitedTable {
     const amounts = dialect.names.filter((name, k) => isKnownAmount(dialect, options, name, k))
     // A column that rows are appended to cannot become text.
     const hint = options.expected ? '' : '; to keep texts: --column NAME:text'
-    if (amounts.length > 0)
-      warnings.note(`read as numbers, as in the grid: ${formatList(amounts, 5)}${hint}`)
+    if (amounts.length > 0) warnings.note(`read as numbers, as in the grid: ${formatList(amounts, 5)}${hint}`)
     warnings.addAll(new NumberWarnings(builders, dialect, options).list())
     this.totals.warn(warnings, this.tokenizer.noteLines, options.sheetName)
     const mixed = listMixedColumns(columns, builders, dialect, options.asWritten)

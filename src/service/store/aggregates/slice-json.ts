@@ -2,7 +2,14 @@
 import { Problem } from '../../../contract/errors.ts'
 import { type Bounds, boundsOf } from '../../../ingest/slices.ts'
 import { loadAhead, yieldToEventLoop } from '../../../json/index.ts'
-import { BatchedBlobs, type BlobReader, type BlobRef, type Blobs, blobIdOf, type Claim } from '../objects/blobs.ts'
+import {
+  BatchedBlobs,
+  type BlobReader,
+  type BlobRef,
+  type Blobs,
+  blobIdOf,
+  type Claim,
+} from '../objects/blobs.ts'
 import { compress, decompress, type StreamChunk } from '../objects/codec.ts'
 import type { SliceRef } from './grids.ts'
 
