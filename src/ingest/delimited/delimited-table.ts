@@ -218,7 +218,9 @@ export class DelimitedTable {
         warnings.note(
           `column ${dialect.names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,
         )
-    const amounts = dialect.names.filter((name, k) => isKnownAmount(dialect, options, name, k))
+    const amounts = dialect.names.flatMap((name, k) =>
+      isKnownAmount(dialect, options, name, k) ? [options.targetName?.(k) ?? name] : [],
+    )
     // A column that rows are appended to cannot become text.
     const hint = options.expected ? '' : '; to keep texts: --column NAME:text'
     if (amounts.length > 0) warnings.note(`read as numbers, as in the grid: ${formatList(amounts, 5)}${hint}`)

@@ -65,7 +65,8 @@ export async function sniff(
   refuseSplitNumbers(table, headerRows, candidate, { line, source })
   const names = nameColumns(table, header, candidate, warnings)
   // A repeated header is not a row.
-  const data = table.slice(headerRows).filter((row) => row.some((cell, k) => cell !== table[0][k]))
+  const isRow = (row: string[]): boolean => headerRows === 0 || row.some((cell, k) => cell !== table[0][k])
+  const data = table.slice(headerRows).filter(isRow)
   const lineOf = (row: string[]): number => best.lineIndexes[best.rows.indexOf(row)] + 1 + sepLines
   const profile = profileColumns(data, names.length, options, lineOf)
   // In a single column, a value can equal the name.
