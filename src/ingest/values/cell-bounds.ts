@@ -1,4 +1,5 @@
 // Lowest and highest cells of one slice of a column.
+import { parseShortNumber } from '../../json/index.ts'
 import type { Kernel } from '../kernel/index.ts'
 import { type Bounds, boundsOf, boundUnlessLong, mergeBounds } from './bounds.ts'
 import { ESCAPED } from './cells.ts'
@@ -29,19 +30,28 @@ export class CellBounds {
     this.rows += rows
     this.nulls += kernelBounds.missing
     if (kernelBounds.lowest < 0) return
-    const low = this.read(kernel, kernelBounds.lowest * width + column)
-    const high = this.read(kernel, kernelBounds.highest * width + column)
-    if (this.low === undefined || this.isBefore(low, this.low)) this.low = keep(low)
-    if (this.high === undefined || this.isBefore(this.high, high)) this.high = keep(high)
+    const lowest = kernelBounds.lowest * width + column
+    const highest = kernelBounds.highest * width + column
+    if (numeric) this.addNumbers(kernel, lowest, highest)
+    else this.addTexts(unescapeCell(kernel, lowest, this.quote), unescapeCell(kernel, highest, this.quote))
   }
 
-  private read(kernel: Kernel, k: number): Bound {
-    const cell = unescapeCell(kernel, k, this.quote)
-    return { cell, number: this.numeric ? Number(cell.toString('latin1')) : 0 }
+  /** Adds the lowest and highest number of some cells. A text is made only of new bounds. */
+  private addNumbers(kernel: Kernel, lowest: number, highest: number): void {
+    const low = readNumber(kernel, lowest)
+    const high = readNumber(kernel, highest)
+    if (this.low === undefined || low < this.low.number)
+      this.low = { cell: copyCell(kernel, lowest), number: low }
+    if (this.high === undefined || high > this.high.number)
+      this.high = { cell: copyCell(kernel, highest), number: high }
   }
 
-  private isBefore(a: Bound, b: Bound): boolean {
-    return this.numeric ? a.number < b.number : a.cell.compare(b.cell) < 0
+  /** Adds the first and last text of some cells, which are part of the memory of a kernel. */
+  private addTexts(first: Buffer, last: Buffer): void {
+    if (this.low === undefined || first.compare(this.low.cell) < 0)
+      this.low = { cell: Buffer.from(first), number: 0 }
+    if (this.high === undefined || last.compare(this.high.cell) > 0)
+      this.high = { cell: Buffer.from(last), number: 0 }
   }
 
   /** Adds comma-separated JSON values. */
@@ -63,9 +73,13 @@ export class CellBounds {
   }
 }
 
-/** Copies the cell of a bound, which is part of the memory of a kernel. */
-function keep({ cell, number }: Bound): Bound {
-  return { cell: Buffer.from(cell), number }
+function readNumber({ bytes, starts, ends }: Kernel, k: number): number {
+  const number = parseShortNumber(bytes, starts[k], ends[k] >> 2)
+  return Number.isNaN(number) ? Number(bytes.toString('latin1', starts[k], ends[k] >> 2)) : number
+}
+
+function copyCell({ bytes, starts, ends }: Kernel, k: number): Buffer {
+  return Buffer.from(bytes.subarray(starts[k], ends[k] >> 2))
 }
 
 /** Returns the unescaped bytes of a cell. */
