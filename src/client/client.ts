@@ -44,6 +44,8 @@ export interface ClientOptions {
   signal?: AbortSignal
   /** Prefix of all idempotency keys: a second run with the same prefix repeats the same writes. */
   idempotencyKey?: string
+  /** True if no response can get lost: writes need no keys. */
+  isInProcess?: boolean
   /** Reason of the changes, stored with new versions. */
   message?: string
   /** With --dry-run: creates the error that is thrown instead of a write. */
@@ -101,7 +103,7 @@ const RETRIED_ERRORS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Calls API operations through a `fetch`. Every write has an idempotency key, which retries reuse. */
+/** Calls API operations through a `fetch`. Every write to a server has an idempotency key, which retries reuse. */
 export class Client {
   readonly url: string
   /** Share keys from links, by fid. */
@@ -232,7 +234,8 @@ export class Client {
         ? `Basic ${Buffer.from(`${user}:${apiKey}`).toString('base64')}`
         : `Bearer ${apiKey}`
     if (isDry) allHeaders[HEADER_PREFIXES[0] + DRY_RUN_HEADER.toLowerCase()] = 'true'
-    if (!repeatable)
+    const { idempotencyKey, isInProcess } = this.options
+    if (!repeatable && (!isInProcess || idempotencyKey !== undefined))
       allHeaders[IDEMPOTENCY_HEADER.toLowerCase()] ??= this.keyFor(
         method,
         path,

@@ -139,6 +139,7 @@ async function connectEmbedded(
       ...clientOptions,
       fetch: await withTrace(createEmbeddedFetch(service), trace),
       url: links.url,
+      isInProcess: true,
     }),
     server: undefined,
     close: () => service.close(),
