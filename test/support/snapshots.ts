@@ -1,4 +1,5 @@
 /** Random columns of grids, as snapshots in memory. */
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { ValueKernel } from '../../src/service/grids/column/kernel/values.ts'
 import type { Snapshot, SnapshotColumn } from '../../src/service/grids/column/snapshot.ts'
@@ -77,10 +78,11 @@ export async function snapshotOf(
     for (const [seq, rows] of slices.entries()) {
       if (at + rows > values.length) break
       const own = textOf(at, at + rows)
-      const hash = `${k}-${seq}`
       // Every other column is part of a pack.
       const before = k % 2 === 1 ? Buffer.from('1,"2",') : Buffer.alloc(0)
-      stored.set(hash, await compress(Buffer.concat([before, own])))
+      const blob = await compress(Buffer.concat([before, own]))
+      const hash = createHash('sha256').update(blob).digest('hex')
+      stored.set(hash, blob)
       const packOffset = k % 2 === 1 ? before.length : undefined
       refs.push({ seq, rows, bytes: own.length, blob: { owner: 'alice', hash }, packOffset })
       at += rows
