@@ -63,7 +63,11 @@ const nativeCompressors: Compressors = {
   GZIP: (input, maxOutputLength) => unzipSync(input, { maxOutputLength }),
   BROTLI: (input, maxOutputLength) => brotliDecompressSync(input, { maxOutputLength }),
   ...(zstdDecompressSync && {
-    ZSTD: (input: Uint8Array, maxOutputLength: number) => zstdDecompressSync(input, { maxOutputLength }),
+    ZSTD: (input: Uint8Array, maxOutputLength: number) => {
+      // Node.js reads only the first frame.
+      const first = zstdDecompressSync(input, { maxOutputLength })
+      return first.length === maxOutputLength ? first : compressors.ZSTD!(input, maxOutputLength)
+    },
   }),
 }
 

@@ -237,12 +237,14 @@ export class DelimitedTable {
  */
 function isKnownAmount(
   { profile }: Pick<Dialect, 'profile'>,
-  { types, asWritten, isNumber }: DelimitedOptions,
+  { types, asWritten, isNumber, numbers }: DelimitedOptions,
   name: string,
   k: number,
 ): boolean {
   const shape = profile.shapes[k]
-  const isAmount = shape?.types.length === 1 && shape.types[0] === 'number' && !shape.numbers
+  // Amounts of another style need its options.
+  const isRead = !shape?.numbers || shape.numbers.decimal === numbers?.decimal
+  const isAmount = shape?.types.length === 1 && shape.types[0] === 'number' && isRead
   return isAmount && !asWritten && !types?.has(name) && isNumber?.(name, k) === true
 }
 

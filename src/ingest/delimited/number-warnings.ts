@@ -145,7 +145,8 @@ export class NumberWarnings {
       comma >= 0
         ? `, but column ${names[comma]} has decimal commas; if the point separates thousands`
         : '; if its point separates thousands'
-    return profile.grouped.flatMap((text, k) =>
+    const texts = profile.grouped.map((text, k) => text ?? profile.groupedAmounts[k])
+    return texts.flatMap((text, k) =>
       text === undefined || this.builders[k].isText || this.isGiven(k)
         ? []
         : [`column ${names[k]}: ${text} was read as a decimal number${why}: --decimal , --thousands .`],

@@ -221,10 +221,8 @@ function profileColumns(
       (cells) => style !== undefined && cells.every((cell) => parseStyledNumber(cell, style) !== undefined),
     ),
     styles: findStyles(present),
-    grouped: present.map((cells) => {
-      const pointed = cells.filter((cell) => cell.includes('.'))
-      return pointed.every(isAmbiguousNumber) ? pointed[0] : undefined
-    }),
+    grouped: present.map((cells) => findGrouped(cells, (cell) => cell)),
+    groupedAmounts: present.map((cells) => findGrouped(cells, (cell) => cell.replaceAll(/[^\d.,-]/g, ''))),
     shapes: findShapes(endsInTotal ? knownOf(complete.slice(0, -1)) : present),
     endsInTotal,
     nonNumbers: columns.map((cells, k) => {
@@ -241,6 +239,12 @@ function profileColumns(
         : undefined
     }),
   }
+}
+
+/** Returns the first cell with a point, if in all of those, as `numberOf` returns them, the point can separate thousands. */
+function findGrouped(cells: readonly string[], numberOf: (cell: string) => string): string | undefined {
+  const pointed = cells.filter((cell) => cell.includes('.'))
+  return pointed.every((cell) => isAmbiguousNumber(numberOf(cell))) ? pointed[0] : undefined
 }
 
 /** Returns the length and number of the first lines to skip, by the options. */

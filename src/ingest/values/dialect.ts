@@ -61,6 +61,7 @@ export function createEmptyDialect(names: string[]): Dialect {
       styled: [],
       styles: [],
       grouped: [],
+      groupedAmounts: [],
       shapes: [],
       endsInTotal: false,
       nonNumbers: [],
@@ -80,6 +81,8 @@ export interface ColumnProfile {
   styles: (FoundStyle | undefined)[]
   /** First value, if the point in all values can be decimal or group thousands: 1.234. */
   grouped: (string | undefined)[]
+  /** The same for amounts with a currency or a percent sign: €1.234. */
+  groupedAmounts: (string | undefined)[]
   /** Whether the last row looks like a total of the others. `shapes` then ignores it. */
   endsInTotal: boolean
   /** Shape of the texts. */

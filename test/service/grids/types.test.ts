@@ -69,6 +69,10 @@ onSqliteFirst('types of columns', (test) => {
     const one = await send(`/v2/grids/${fid}/row`, 'x,€3\n', bare)
     expect([one.status, one.json.warnings]).toEqual([201, ['read as numbers, as in the grid: p']])
     expect((await values(fid, 'p')).slice(4)).toEqual([1000, 5, 3])
+    const pointed = await send(`/v2/grids/${fid}/row`, 'd;p\nx;€1.234\ny;€5.678\n')
+    expect(pointed.json.warnings).toContain(
+      'column p: €1.234 was read as a decimal number; if its point separates thousands: --decimal , --thousands .',
+    )
     const price = await send(`/v2/grids/${fid}/row`, 'x,soon\n', bare)
     expect([price.status, price.json.errors[0].code]).toEqual([400, 'type_change'])
     // A text among them later is refused, as in a column that is given as numbers.

@@ -145,7 +145,11 @@ export async function loadDecompressed(
   blobs: BlobReader,
   { blob, bytes, packOffset }: Pick<SliceRef, 'blob' | 'bytes'> & Partial<Pick<SliceRef, 'packOffset'>>,
 ): Promise<Buffer> {
-  if (packOffset === undefined) return decompress(await blobs.get(blob), bytes)
+  if (packOffset === undefined) {
+    const text = await decompress(await blobs.get(blob), bytes)
+    if (text.length !== bytes) throw noSliceError()
+    return text
+  }
   return takeSlice(await loadPack(blobs, blob), packOffset, packOffset + bytes)
 }
 
@@ -153,9 +157,12 @@ export async function loadDecompressed(
 function takeSlice(text: Buffer, start: number, end: number): Buffer {
   const begins = start === 0 || (start > 0 && text[start - 1] === COMMA[0])
   const ends = end === text.length || (end < text.length && text[end] === COMMA[0])
-  if (!begins || !ends || end < start)
-    throw new Problem('damaged', 'stored data is damaged: no such slice of a blob')
+  if (!begins || !ends || end < start) throw noSliceError()
   return text.subarray(start, end)
+}
+
+function noSliceError(): Problem {
+  return new Problem('damaged', 'stored data is damaged: no such slice of a blob')
 }
 
 /** Streams the column JSON of slices in order, loading a few ahead. */
