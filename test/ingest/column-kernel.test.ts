@@ -1,6 +1,7 @@
 // Bounds and slice ends of columns, with and without the kernel.
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
+import { offsetAfter } from '../../src/ingest/columnar/align-slices.ts'
 import { ColumnKernel } from '../../src/ingest/kernel/columns.ts'
 import { boundsOf, findSliceEnds, SliceEnds } from '../../src/ingest/slices.ts'
 import { runs } from '../support/property-runs.ts'
@@ -43,6 +44,21 @@ it('bounds with the kernel are those of the other code', async () => {
     { numRuns: runs(500, 20_000) },
   )
   expect(known).toBeGreaterThan(runs(500, 20_000) / 4)
+})
+
+it('values end at the same offsets with the kernel', () => {
+  fc.assert(
+    fc.property(values, fc.constantFrom(',', ', ', ',\n '), fc.nat(40), (list, separator, count) => {
+      fc.pre(list.length > 0)
+      const json = Buffer.from(list.join(separator))
+      const value = 1 + (count % list.length)
+      ColumnKernel.minBytes = Number.POSITIVE_INFINITY
+      const expected = offsetAfter(json, value)
+      ColumnKernel.minBytes = 0
+      expect(ColumnKernel.endOfValue(json, value)).toBe(expected)
+    }),
+    { numRuns: runs(300, 20_000) },
+  )
 })
 
 it('slices end at the same rows with the kernel, whatever the columns, the key and the rows before', async () => {

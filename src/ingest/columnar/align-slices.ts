@@ -1,5 +1,6 @@
 // Ends slices at the same row in all columns.
 import { findValueEnd, nextValue, skipWhitespace, yieldToEventLoop } from '../../json/index.ts'
+import { ColumnKernel } from '../kernel/columns.ts'
 import { findSliceEnds, SliceEnds } from '../values/slice-ends.ts'
 import type { SliceSink } from '../values/table.ts'
 
@@ -150,7 +151,9 @@ function joinValues(parts: readonly Values[]): Buffer {
  * Returns the offset after the first `count` values of a text, which must have that many. `count`: at least
  * 1.
  */
-function offsetAfter(text: Buffer, count: number): number {
+export function offsetAfter(text: Buffer, count: number): number {
+  const found = ColumnKernel.endOfValue(text, count)
+  if (found !== undefined) return found
   let i = skipWhitespace(text, 0)
   for (let n = 1; ; n++) {
     const end = findValueEnd(text, i)

@@ -177,6 +177,13 @@ export function addColumn(from: i32, to: i32, isKey: bool): i32 {
   return n
 }
 
+/** Returns the end of value `count`, from 1, of the values from `from` on. There are that many. */
+export function endOfValue(from: i32, count: i32): i32 {
+  let end = endOf(skipBlanks(from))
+  for (let n = 1; n < count; n++) end = endOf(skipBlanks(skipBlanks(end) + 1))
+  return end
+}
+
 /** Result of `findEnds`: weight of the rows since the last end. */
 export let size: i32 = 0
 

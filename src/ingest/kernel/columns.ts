@@ -11,6 +11,7 @@ interface Exports {
   highEnd: { value: number }
   beginRows(count: number): void
   addColumn(from: number, to: number, isKey: number): number
+  endOfValue(from: number, count: number): number
   findEnds(rows: number, before: number): number
   size: { value: number }
 }
@@ -93,6 +94,14 @@ export class ColumnKernel {
     if (found === MAX_ENDS) return undefined
     const rows = Array.from({ length: found }, (_, k) => bytes.readInt32LE(LIST + 4 * k))
     return { rows, weight: exports.size.value }
+  }
+
+  /** Returns the end of value `count`, from 1, of a column JSON; undefined if this is left to TypeScript code. */
+  static endOfValue(text: Buffer, count: number): number | undefined {
+    const instance = ColumnKernel.open(text.length, text.length)
+    if (!instance) return undefined
+    putText(instance, text)
+    return instance.exports.endOfValue(TEXT, count) - TEXT
   }
 
   private static open(totalBytes: number, largestBytes: number): Instance | undefined {
