@@ -66,6 +66,13 @@ export function endOfText(at: i32): i32 {
   }
 }
 
+/** Returns the index after the comma that follows `count` values. */
+export function skipValues(at: i32, count: i32): i32 {
+  let i = at
+  for (let n = count; n > 0; n--) i = skipBlanks(endOf(skipBlanks(i))) + 1
+  return i
+}
+
 /** Returns the index of the first byte that is no blank. */
 export function skipBlanks(at: i32): i32 {
   let i = at

@@ -4,7 +4,7 @@
  * `findSliceEnds` (values/slice-ends.ts) does.
  */
 
-import { AMBIGUOUS_ESCAPE, endOf, escapes, skipBlanks } from '../../json/scan.as'
+import { AMBIGUOUS_ESCAPE, endOf, escapes, skipBlanks, skipValues } from '../../json/scan.as'
 import { weightWith, withValue } from './rows.as'
 
 /** Memory layout: constants of this file; hash and size of each row; ends of slices; the text. */
@@ -179,9 +179,7 @@ export function addColumn(from: i32, to: i32, isKey: bool): i32 {
 
 /** Returns the end of value `count`, from 1, of the values from `from` on. There are that many. */
 export function endOfValue(from: i32, count: i32): i32 {
-  let end = endOf(skipBlanks(from))
-  for (let n = 1; n < count; n++) end = endOf(skipBlanks(skipBlanks(end) + 1))
-  return end
+  return endOf(skipBlanks(skipValues(from, count - 1)))
 }
 
 /** Result of `findEnds`: weight of the rows since the last end. */

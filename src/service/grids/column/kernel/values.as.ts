@@ -5,9 +5,12 @@
  */
 
 import { decimal, MAX_PLACES } from '../../../../json/decimal.as'
-import { endOf, endOfText, escapes, skipBlanks } from '../../../../json/scan.as'
+import { endOf, endOfText, escapes, skipBlanks, skipValues } from '../../../../json/scan.as'
 
-/** Memory layout of `rows`: constants of this file, row numbers, output. Columns, prefixes and texts are where the caller puts them. */
+/**
+ * Memory layout of `rows`: constants of this file, row numbers, output. Columns, prefixes and texts are where the caller
+ * puts them.
+ */
 export const COLUMN_BYTES: i32 = 32
 export const LIST: i32 = 2048
 export const MAX_ROWS: i32 = 4096
@@ -56,12 +59,9 @@ const BRACE: i32 = 0x7b
 
 /** Returns the start of the value after the next `count` ones. `simple`: no value contains a comma. */
 function skip(at: i32, count: i32, simple: bool): i32 {
+  if (!simple) return skipValues(at, count)
   let n = count
   let i = at
-  if (!simple) {
-    for (; n > 0; n--) i = skipBlanks(endOf(skipBlanks(i))) + 1
-    return i
-  }
   while (true) {
     let commas = i8x16.bitmask(i8x16.eq(v128.load(i), i8x16.splat(<i8>COMMA)))
     const passed = popcnt(commas)
