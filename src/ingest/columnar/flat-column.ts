@@ -14,6 +14,7 @@ import { decompressPage } from 'hyparquet/src/datapage.js'
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js'
 import { readPlain } from 'hyparquet/src/plain.js'
 import { readVarInt } from 'hyparquet/src/thrift.js'
+import { MAX_PAGE_BYTES } from './codecs.ts'
 import { type JsonBatch, JsonText } from './json-text.ts'
 import {
   type LossCounts,
@@ -33,9 +34,6 @@ export interface FlatColumn {
   parsers: Partial<ParquetParsers>
   compressors: Compressors
 }
-
-/** Maximum unpacked size of a page. */
-export const MAX_PAGE_BYTES = 256 * 1024 * 1024
 
 /** Encodings of pages that are read here. */
 const ENCODINGS: ReadonlySet<string> = new Set(['PLAIN', 'PLAIN_DICTIONARY', 'RLE_DICTIONARY'])

@@ -1,10 +1,8 @@
 // Reads Parquet files.
 import { readSync } from 'node:fs'
-import * as zlib from 'node:zlib'
 import {
   type ColumnChunk,
   type ColumnMetaData,
-  type Compressors,
   type FileMetaData,
   type ParquetParsers,
   parquetMetadataAsync,
@@ -13,10 +11,10 @@ import {
   type RowGroup,
   type SchemaTree,
 } from 'hyparquet'
-import { compressors } from 'hyparquet-compressors'
 import { COLUMNS_KEY, type ParquetMark } from '../../contract/formats.ts'
+import { createCodecs } from './codecs.ts'
 import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
-import { findPlainPages, isFlatColumn, MAX_PAGE_BYTES, readFlatColumn } from './flat-column.ts'
+import { findPlainPages, isFlatColumn, readFlatColumn } from './flat-column.ts'
 import {
   convertDecimal,
   convertSingle,
@@ -52,25 +50,6 @@ const parsers = {
   // hyparquet types these by its own parsers.
 } as unknown as Partial<ParquetParsers>
 
-type Unpack = (input: Uint8Array, options: { maxOutputLength: number }) => Buffer
-/** Node.js has zstd since 22.15. */
-const { unzipSync, brotliDecompressSync, zstdDecompressSync } = zlib as typeof zlib & {
-  zstdDecompressSync?: Unpack
-}
-
-/** Codecs that Node.js has itself, which is faster. A page that is larger than declared is damaged. */
-const nativeCompressors: Compressors = {
-  GZIP: (input, maxOutputLength) => unzipSync(input, { maxOutputLength }),
-  BROTLI: (input, maxOutputLength) => brotliDecompressSync(input, { maxOutputLength }),
-  ...(zstdDecompressSync && {
-    ZSTD: (input: Uint8Array, maxOutputLength: number) => {
-      // Node.js reads only the first frame.
-      const first = zstdDecompressSync(input, { maxOutputLength })
-      return first.length === maxOutputLength ? first : compressors.ZSTD!(input, maxOutputLength)
-    },
-  }),
-}
-
 /** Opens a Parquet file. Values are read one column chunk at a time. Throws `RefusedFile`. */
 export async function openParquet({ size, columns: mostColumns, ratio }: ColumnarJob): Promise<Table> {
   const file = {
@@ -91,20 +70,7 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
   if (fields.length > mostColumns)
     throw new RefusedFile(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
   checkSizes(metadata, size, ratio)
-  const guarded = Object.fromEntries(
-    Object.entries({ ...compressors, ...nativeCompressors }).map(([codec, unpack]) => [
-      codec,
-      (input: Uint8Array, length: number) => {
-        if (length > MAX_PAGE_BYTES || length > 64 * 1024 + input.length * ratio)
-          throw new RefusedFile(
-            'a page grows too much when unpacked',
-            'Write the file again with smaller pages.',
-          )
-        // Codecs of Node.js refuse an empty page, which has nulls only.
-        return length === 0 ? new Uint8Array() : unpack!(input, length)
-      },
-    ]),
-  )
+  const codecs = createCodecs(ratio)
   const read = async (name: string, from: number, to: number): Promise<ArrayLike<unknown>[]> => {
     const chunks: { rowStart: number; columnData: ArrayLike<unknown> }[] = []
     await parquetRead({
@@ -113,7 +79,7 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
       columns: [name],
       rowStart: from,
       rowEnd: to,
-      compressors: guarded,
+      compressors: codecs,
       utf8: false,
       parsers,
       onChunk: (chunk) => chunks.push(chunk),
@@ -146,7 +112,7 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
           const pages = bytes && findPlainPages(bytes, to - from, fields[k])
           if (pages) {
             const { toJson } = columns[k]
-            const column = { field: fields[k], toJson, losses: losses[k], parsers, compressors: guarded }
+            const column = { field: fields[k], toJson, losses: losses[k], parsers, compressors: codecs }
             for (const batch of readFlatColumn(pages, column, meta!)) yield { column: k, ...batch }
           } else for (const values of await read(name, from, to)) yield { column: k, values }
         }
