@@ -3,7 +3,7 @@ import { Problem } from '../../../contract/errors.ts'
 import { formatBytes } from '../../../contract/limits.ts'
 import { type Bytes, shouldYield, WorkBudget, yieldToEventLoop } from '../../../json/index.ts'
 import { type Cell, ColumnCursor, createFirstRows, MANY_COLUMNS, type RowSequence } from '../column/cursor.ts'
-import { RowGatherer, ValueKernel } from '../column/kernel/values.ts'
+import { type RowFormat, RowGatherer, ValueKernel } from '../column/kernel/values.ts'
 import { RowSet } from '../column/row-set.ts'
 import { batchRowReads, largestChunkBytes, type Snapshot } from '../column/snapshot.ts'
 import { createPositions, RadixSorter } from './radix-sort.ts'
@@ -47,14 +47,18 @@ async function* writeRows(
   passed: number,
   out: OutputBuffer,
 ): AsyncGenerator<void> {
-  const textBytes = snap.columns.map(largestChunkBytes)
-  const rowBytes = sizeOf(snap) / Math.max(1, snap.rows)
-  const kernel = writer.format && ValueKernel.forRows(passed, textBytes, rowBytes, writer.format)
+  const { format } = writer
+  const kernel = format && openKernel(snap, passed, format)
   try {
     yield* kernel ? writeWithKernel(kernel, snap, writer, rows, out) : writeOneByOne(snap, writer, rows, out)
   } finally {
     kernel?.release()
   }
+}
+
+function openKernel(snap: Snapshot, passed: number, format: RowFormat): ValueKernel | undefined {
+  const rowBytes = sizeOf(snap) / Math.max(1, snap.rows)
+  return ValueKernel.forRows(passed, snap.columns.map(largestChunkBytes), rowBytes, format)
 }
 
 /** Writes plain rows with a kernel, others one by one. */

@@ -60,7 +60,7 @@ const MAX_USED_BYTES = 512 * 1024 * 1024
 /** Maximum number, and size, of idle kernels for later requests. */
 const MAX_IDLE_KERNELS = 2
 const MAX_IDLE_BYTES = 32 * 1024 * 1024
-/** Minimum number of values of a column, or of cells of rows, for a kernel. For fewer, its start takes longer than it saves. */
+/** Minimum number of values of a column, and of cells of rows, for a kernel: its start takes longer than fewer take. */
 const MIN_KERNEL_VALUES = 2000
 const MIN_KERNEL_CELLS = 10_000
 
@@ -130,7 +130,7 @@ export class ValueKernel {
     rowBytes: number,
     { before, after, separator = -1 }: RowFormat,
   ): ValueKernel | undefined {
-    if (before.length === 0) return undefined
+    if (before.length === 0 || !isWorthKernel(rows * before.length, MIN_KERNEL_CELLS)) return undefined
     const prefixBytes = before.reduce((sum, { length }) => sum + length, 0)
     const outBytes = Math.max(OUT_BYTES, ROWS_OF_OUTPUT * Math.ceil(prefixBytes + 2 * rowBytes))
     const columnsAt = (OUT + outBytes + 64) & ~7
@@ -143,9 +143,8 @@ export class ValueKernel {
       at += Math.max(size, NULL_BYTES) + PADDING.length
       return start
     })
-    const cells = isWorthKernel(rows * before.length, MIN_KERNEL_CELLS)
     const longest = textBytes.reduce((most, size) => Math.max(most, size), 0)
-    const kernel = cells ? ValueKernel.acquire(longest, at) : undefined
+    const kernel = ValueKernel.acquire(longest, at)
     if (!kernel) return undefined
     kernel.columnsAt = columnsAt
     kernel.textsAt = textsAt
