@@ -17,8 +17,8 @@ export interface Cells {
 }
 
 /**
- * Formats as many columns as fit into a width, at least one and at most `MAX_TABLE_COLUMNS`. `isCut`: long texts are shortened. Returns also
- * the number of columns.
+ * Formats as many columns as fit into a width, at least one and at most `MAX_TABLE_COLUMNS`. `isCut`: long texts are
+ * shortened. Returns also the number of columns.
  */
 export function formatFittedTable(
   { names, numeric, rows }: Cells,

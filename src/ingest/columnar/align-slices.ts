@@ -30,7 +30,7 @@ export class AlignedSlices {
   private readonly next: BufferedValues[]
   private readonly ends = new SliceEnds()
   /** Number of columns with fewer than `MIN_CUT_ROWS` rows in `next`. */
-  private short: number
+  private shortColumns: number
   private bufferedBytes = 0
   private isAligned = true
 
@@ -41,7 +41,7 @@ export class AlignedSlices {
     private readonly keys?: readonly number[],
   ) {
     const none = (): BufferedValues => ({ parts: [], rows: 0 })
-    this.short = columns
+    this.shortColumns = columns
     this.open = Array.from({ length: columns }, none)
     this.next = Array.from({ length: columns }, none)
   }
@@ -56,8 +56,8 @@ export class AlignedSlices {
     const wasShort = pending.rows < MIN_CUT_ROWS
     addPart(pending, { text, rows })
     this.bufferedBytes += text.length
-    if (wasShort && pending.rows >= MIN_CUT_ROWS) this.short--
-    if (this.short === 0) await this.cutSlices()
+    if (wasShort && pending.rows >= MIN_CUT_ROWS) this.shortColumns--
+    if (this.shortColumns === 0) await this.cutSlices()
     if (this.bufferedBytes <= MAX_BUFFERED_BYTES) return
     await this.flushOpen(false)
     this.isAligned = false
@@ -98,7 +98,7 @@ export class AlignedSlices {
       from = end
       if (this.ends.size === 0 || end < rows) await this.flushOpen(true)
     }
-    this.short = this.next.filter((values) => values.rows < MIN_CUT_ROWS).length
+    this.shortColumns = this.next.filter((values) => values.rows < MIN_CUT_ROWS).length
   }
 
   /** Passes the rows since the last end of a slice to the sink. */

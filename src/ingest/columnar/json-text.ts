@@ -6,7 +6,7 @@ import { formatCachedDay } from './json-values.ts'
 /** A text ends at the first limit reached. */
 const MAX_ROWS = 65_536
 const MAX_BYTES = 4 * 1024 * 1024
-/** Files can have thousands of short columns, each with a text of its own. */
+/** Small: a file can have thousands of short columns, and each begins a text. */
 const INITIAL_BYTES = 16 * 1024
 /** Maximum length of a text that is written character by character. */
 const MAX_LOOP_CHARACTERS = 128

@@ -233,7 +233,8 @@ export class DelimitedTable {
 }
 
 /**
- * Returns whether a column of the file looks like amounts (€1.50, 5%), while its column of the target grid has numbers. Such amounts are read as numbers.
+ * Returns whether a column of the file looks like amounts (€1.50, 5%), and the grid has numbers in that column. Such
+ * amounts are read as numbers.
  */
 function isKnownAmount(
   { profile }: Pick<Dialect, 'profile'>,

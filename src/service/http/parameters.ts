@@ -99,7 +99,7 @@ function convertText(name: string, schema: Schema, text: string): unknown {
 
 /** Converts form-encoded fields to the types of the schema. Skips unknown fields. */
 export function readForm(properties: Record<string, Schema>, form: URLSearchParams): Record<string, unknown> {
-  const fields: Record<string, unknown> = Object.create(null)
+  const fields: Record<string, unknown> = {}
   for (const [name, text] of form) {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (schema)

@@ -53,8 +53,8 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
       ...reading,
       keys: reading.keys ?? columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : [])),
       ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
-      // CSV and TSV hold booleans as text: parse them as booleans for a boolean column.
       isNumber: (name: string, position: number) => familyAt(name, position) === 'number',
+      // CSV and TSV hold booleans as text: parse them as booleans for a boolean column.
       expected: (name: string, position: number) => {
         const family = familyAt(name, position)
         // Texts stay as written, even if they look like dates.

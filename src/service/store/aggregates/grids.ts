@@ -12,7 +12,7 @@ export type GridRow = Selectable<Schema['grids']>
 export type ColumnRow = Selectable<Schema['columns']>
 export type TailRow = Selectable<Schema['tail']>
 
-/** A slice: consecutive rows of one column as compressed JSON, in a blob of its own or in a pack. */
+/** A slice: consecutive rows of one column as compressed JSON. A blob has one slice, or is a pack of several. */
 export interface SliceRef {
   seq: number
   rows: number

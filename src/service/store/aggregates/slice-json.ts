@@ -34,9 +34,9 @@ export const BATCH_SLICE_BYTES = 4 * 1024 * 1024
 export const BATCH_SLICES = 1024
 
 /**
- * Small slices of neighboring columns share a blob, a pack: a blob of its own takes longer than the values of a small
- * slice. Its text is that of the slices, with commas in between. Sizes in bytes. Packs begin at fixed columns, so that a
- * change of one column does not change all of them.
+ * A pack is a blob of small slices of neighboring columns: storing each alone would take longer than its values. Its text
+ * is that of the slices, with commas in between. Packs begin at fixed columns, so that a change of one column does not
+ * change all of them (docs/adr/0059). Sizes in bytes.
  */
 const MAX_PACKED_BYTES = 4095
 const MAX_PACK_BYTES = 16 * 1024
@@ -46,7 +46,7 @@ const PACK_COLUMNS = 16
 export interface NewSlice {
   rows: number
   text: Buffer
-  /** Position of its column, among those that are stored together; undefined for a slice with a blob of its own. */
+  /** Position of its column, for packs. Without it, the slice is not packed. */
   column?: number
   bounds?: Bounds
   ended?: boolean
