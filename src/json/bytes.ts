@@ -6,6 +6,15 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
+const COMMA = Buffer.from(',')
+
+/** Joins lists of comma-separated JSON to one. A single one is not copied. */
+export function joinValues(texts: readonly Buffer[]): Buffer {
+  return texts.length === 1
+    ? texts[0]
+    : Buffer.concat(texts.flatMap((text, k) => (k > 0 ? [COMMA, text] : [text])))
+}
+
 /** Yields the bytes as a single chunk. */
 export async function* toByteStream(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes

@@ -1,5 +1,5 @@
 // Parses JSON without converting its values, and yields to the event loop during long work.
-export { asBuffer, type Bytes, ensureCapacity, toByteStream } from './bytes.ts'
+export { asBuffer, type Bytes, ensureCapacity, joinValues, toByteStream } from './bytes.ts'
 export { decodeStringAsync, parseJsonString } from './decode-string.ts'
 export {
   concatAsync,

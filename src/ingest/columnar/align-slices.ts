@@ -1,5 +1,5 @@
 // Ends slices at the same row in all columns.
-import { findValueEnd, nextValue, skipWhitespace, yieldToEventLoop } from '../../json/index.ts'
+import { findValueEnd, joinValues, nextValue, skipWhitespace, yieldToEventLoop } from '../../json/index.ts'
 import { ColumnKernel } from '../kernel/columns.ts'
 import { findSliceEnds, SliceEnds } from '../values/slice-ends.ts'
 import type { SliceSink } from '../values/table.ts'
@@ -20,8 +20,6 @@ interface BufferedValues {
   parts: Values[]
   rows: number
 }
-
-const COMMA = Buffer.from(',')
 
 /** Cuts columns whose values arrive independently into slices that end at the same rows. */
 export class AlignedSlices {
@@ -111,7 +109,7 @@ export class AlignedSlices {
 
   private async sendSlice(column: number, { parts, rows }: BufferedValues, ended: boolean): Promise<void> {
     if (rows === 0) return
-    const text = joinValues(parts)
+    const text = joinParts(parts)
     this.bufferedBytes -= text.length
     await this.sink.slice({ column, rows, form: 'text', text, ended })
   }
@@ -138,13 +136,11 @@ function takeRows(values: BufferedValues, rows: number): Buffer {
     left = 0
   }
   values.rows -= rows
-  return joinValues(taken)
+  return joinParts(taken)
 }
 
-function joinValues(parts: readonly Values[]): Buffer {
-  return parts.length === 1
-    ? parts[0].text
-    : Buffer.concat(parts.flatMap(({ text }, k) => (k > 0 ? [COMMA, text] : [text])))
+function joinParts(parts: readonly Values[]): Buffer {
+  return joinValues(parts.map(({ text }) => text))
 }
 
 /**

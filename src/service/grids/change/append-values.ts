@@ -1,6 +1,6 @@
 // Appends values to columns: they become new slices, or are merged with the last slices.
 import { type Bounds, boundsOf, findSliceEnds, mergeBounds, SliceEnds } from '../../../ingest/slices.ts'
-import { yieldToEventLoop } from '../../../json/index.ts'
+import { joinValues, yieldToEventLoop } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import {
   BATCH_SLICE_BYTES,
@@ -146,9 +146,9 @@ async function storeMerges(
     const batch: NewSlice[] = []
     for (let size = 0; k < merges.length && batch.length < BATCH_SLICES && size < BATCH_SLICE_BYTES; k++) {
       const { last, text, rows, ended, column } = merges[k]
-      const buffers: Buffer[] = []
-      for (const slice of last) buffers.push(await loadDecompressed(batched, slice), COMMA)
-      const whole = Buffer.concat([...buffers, text])
+      const texts: Buffer[] = []
+      for (const slice of last) texts.push(await loadDecompressed(batched, slice))
+      const whole = joinValues([...texts, text])
       batch.push({ column, rows, text: whole, ended, bounds: boundsOfMerge(last, rows, text) })
       size += whole.length
       await yieldToEventLoop()
@@ -157,8 +157,6 @@ async function storeMerges(
   }
   return refs
 }
-
-const COMMA = Buffer.from(',')
 
 /** Returns the bounds of merged slices and new values; undefined if a slice has no bounds. `rows`: of all. */
 function boundsOfMerge(last: readonly SliceRef[], rows: number, text: Buffer): Bounds | undefined {

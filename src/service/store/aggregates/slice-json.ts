@@ -1,7 +1,7 @@
 // Compresses and stores the JSON of slices, and reads it back.
 import { Problem } from '../../../contract/errors.ts'
 import { type Bounds, boundsOf } from '../../../ingest/slices.ts'
-import { loadAhead, yieldToEventLoop } from '../../../json/index.ts'
+import { joinValues, loadAhead, yieldToEventLoop } from '../../../json/index.ts'
 import {
   BatchedBlobs,
   type BlobReader,
@@ -27,7 +27,7 @@ export async function storeCompressed(
 /** Maximum number of slices compressed at once. */
 const MAX_CONCURRENT_COMPRESSIONS = 64
 
-const COMMA = Buffer.from(',')
+const COMMA = 0x2c
 
 /** Size and number of slices that callers should store together. */
 export const BATCH_SLICE_BYTES = 4 * 1024 * 1024
@@ -72,7 +72,7 @@ export async function storeSlices(
     while (next < packs.length) {
       const k = next++
       await yieldToEventLoop()
-      compressed[k] = await compress(joinTexts(packs[k]))
+      compressed[k] = await compress(joinValues(packs[k].map(({ text }) => text)))
     }
   }
   await Promise.all(Array.from({ length: Math.min(packs.length, MAX_CONCURRENT_COMPRESSIONS) }, compressRest))
@@ -113,12 +113,6 @@ function packSlices(slices: readonly NewSlice[]): NewSlice[][] {
   return packs
 }
 
-function joinTexts(pack: readonly NewSlice[]): Buffer {
-  return pack.length === 1
-    ? pack[0].text
-    : Buffer.concat(pack.flatMap(({ text }, k) => (k > 0 ? [COMMA, text] : [text])))
-}
-
 /**
  * The texts of the packs that were read last, by blob. The slices of a pack are mostly read one after the other, or
  * columns of it after each other.
@@ -155,8 +149,8 @@ export async function loadDecompressed(
 
 /** Returns the slice [start, end) of the text of a pack. Throws `damaged` if no slice can begin or end there. */
 function takeSlice(text: Buffer, start: number, end: number): Buffer {
-  const begins = start === 0 || (start > 0 && text[start - 1] === COMMA[0])
-  const ends = end === text.length || (end < text.length && text[end] === COMMA[0])
+  const begins = start === 0 || (start > 0 && text[start - 1] === COMMA)
+  const ends = end === text.length || (end < text.length && text[end] === COMMA)
   if (!begins || !ends || end < start) throw noSliceError()
   return text.subarray(start, end)
 }
