@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { Limits } from '../../../contract/limits.ts'
 import type { Engine } from '../engines/engine.ts'
+import { createInserter } from '../schema/insert-rows.ts'
 import { inBatches } from '../schema/row-groups.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 
@@ -111,6 +112,8 @@ export class AuditReader {
   }
 }
 
+const insertEvents = createInserter('audit')
+
 export class AuditWriter extends AuditReader {
   /** Stores the events of a transaction. Returns the rows. */
   async record(events: readonly AuditEvent[], actor: Actor): Promise<AuditRow[]> {
@@ -125,7 +128,7 @@ export class AuditWriter extends AuditReader {
       request_id: actor.request_id ?? null,
       address: actor.address ?? null,
     }))
-    for (const batch of inBatches(rows, BATCH_ROWS)) await this.db.insertInto('audit').values(batch).execute()
+    await insertEvents(this.db, rows)
     return rows
   }
 }

@@ -3,6 +3,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import { yieldToEventLoop } from '../../../json/index.ts'
 import { addBlobReferences, markUnreferenced } from '../objects/blob-references.ts'
 import { encodeTypes } from '../schema/column-types.ts'
+import { createInserter } from '../schema/insert-rows.ts'
 import { primaryKeyUidsOf } from '../schema/primary-key.ts'
 import { addToList, inBatches } from '../schema/row-groups.ts'
 import type { Db, Schema } from '../schema/schema.ts'
@@ -31,6 +32,10 @@ const BATCH_ROWS = 2000
 
 /** Maximum number of removed columns remembered per grid. */
 const MAX_REMOVED_COLUMNS = 1000
+
+const insertColumns = createInserter('columns')
+const insertLostColumns = createInserter('lost_columns')
+const insertSlices = createInserter('slices')
 
 /** The slices of a column before and after a change. */
 export interface SliceChange {
@@ -117,10 +122,7 @@ export class GridWriter extends GridReader {
   }
 
   async addColumns(columns: ColumnRow[]): Promise<void> {
-    for (const batch of inBatches(columns, BATCH_ROWS)) {
-      await yieldToEventLoop()
-      await this.db.insertInto('columns').values(batch).execute()
-    }
+    await insertColumns(this.db, columns)
   }
 
   /** Changes a column. Earlier epochs keep its name and position. */
@@ -185,8 +187,7 @@ export class GridWriter extends GridReader {
     const surplus = remembered.length + rows.length - MAX_REMOVED_COLUMNS
     const oldest = remembered.slice(0, Math.max(0, surplus)).map(({ uid }) => uid)
     await this.forgetRemoved(owner, idlocal, oldest)
-    for (const batch of inBatches(rows, BATCH_ROWS))
-      await this.db.insertInto('lost_columns').values(batch).execute()
+    await insertLostColumns(this.db, rows)
   }
 
   async forgetRemoved(owner: string, idlocal: number, uids: readonly string[]): Promise<void> {
@@ -222,11 +223,10 @@ export class GridWriter extends GridReader {
     await this.usage.reserve(owner, { bytes: slices.reduce((sum, { bytes }) => sum + bytes, 0) })
     const blobs = slices.map(({ blob }) => blob)
     await addBlobReferences(this.db, owner, blobs)
-    for (const batch of inBatches(slices, BATCH_ROWS)) {
-      await yieldToEventLoop()
-      const rows = batch.map((slice) => ({ owner, idlocal, since: epoch, ...sliceRowOf(slice) }))
-      await this.db.insertInto('slices').values(rows).execute()
-    }
+    await insertSlices(
+      this.db,
+      slices.map((slice) => ({ owner, idlocal, since: epoch, ...sliceRowOf(slice) })),
+    )
   }
 
   /**

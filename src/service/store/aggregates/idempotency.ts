@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Engine } from '../engines/engine.ts'
+import { createInserter } from '../schema/insert-rows.ts'
 import type { Db } from '../schema/schema.ts'
 
 /** Lifetime of an idempotency key, in ms. See docs/api.md#idempotency. */
@@ -45,6 +46,18 @@ export function reusedKeyError(): Problem {
     hint: 'Use a new key for every new request.',
   })
 }
+
+/** Stores results. A key that was used before the lifetime of keys is replaced. */
+const insertResults = createInserter('idempotency', (query) =>
+  query.onConflict((conflict) =>
+    conflict.columns(['owner', 'key', 'caller']).doUpdateSet(({ ref }) => ({
+      operation: ref('excluded.operation'),
+      fingerprint: ref('excluded.fingerprint'),
+      result: ref('excluded.result'),
+      created_at: ref('excluded.created_at'),
+    })),
+  ),
+)
 
 /** Reads the results of writes with an idempotency key. */
 export class IdempotencyReader {
@@ -119,19 +132,7 @@ export class IdempotencyWriter extends IdempotencyReader {
         created_at: now,
       })
     }
-    if (rows.length === 0) return
-    await this.db
-      .insertInto('idempotency')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict.columns(['owner', 'key', 'caller']).doUpdateSet(({ ref }) => ({
-          operation: ref('excluded.operation'),
-          fingerprint: ref('excluded.fingerprint'),
-          result: ref('excluded.result'),
-          created_at: ref('excluded.created_at'),
-        })),
-      )
-      .execute()
+    await insertResults(this.db, rows)
   }
 
   /** Deletes a key, unless it was used again since `before`. */

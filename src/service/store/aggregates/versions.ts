@@ -2,6 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import { addBlobReferences, markUnreferenced } from '../objects/blob-references.ts'
 import type { FileKey } from '../schema/file-key.ts'
+import { createInserter } from '../schema/insert-rows.ts'
 import { addToList, inBatches } from '../schema/row-groups.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { type GridEpoch, SLICE_FIELDS, type SliceRef, sliceRefOf, sliceRowOf } from './grids.ts'
@@ -9,6 +10,9 @@ import type { UsageWriter } from './usage.ts'
 
 /** Rows per statement. */
 const BATCH_ROWS = 1000
+
+const insertPastColumns = createInserter('past_columns')
+const insertPastSlices = createInserter('past_slices')
 
 export type VersionRow = Selectable<Schema['versions']>
 
@@ -261,8 +265,7 @@ export class VersionWriter extends VersionReader {
     await this.add({ ...row, version, epoch: version })
     const span = { owner, idlocal, since: version, until: version + 1 }
     const rows = columns.map(({ uid, name }, position) => ({ ...span, uid, name, position }))
-    for (const batch of inBatches(rows, BATCH_ROWS))
-      await this.db.insertInto('past_columns').values(batch).execute()
+    await insertPastColumns(this.db, rows)
     await this.addPastSlices(span, slices)
     return version
   }
@@ -283,11 +286,10 @@ export class VersionWriter extends VersionReader {
   ): Promise<void> {
     const blobs = slices.map(({ blob }) => blob)
     await addBlobReferences(this.db, span.owner, blobs)
-    for (const batch of inBatches(slices, BATCH_ROWS))
-      await this.db
-        .insertInto('past_slices')
-        .values(batch.map((slice) => ({ ...sliceRowOf(slice), ...span })))
-        .execute()
+    await insertPastSlices(
+      this.db,
+      slices.map((slice) => ({ ...sliceRowOf(slice), ...span })),
+    )
   }
 
   /** Removes the slices of a plot version that is no longer kept. */

@@ -1,6 +1,6 @@
 // Indexes the words of names, so that a search in many files does not read all of them. See docs/adr/0056.
 import { type RawBuilder, sql } from 'kysely'
-import { inBatches } from '../schema/row-groups.ts'
+import { createInserter } from '../schema/insert-rows.ts'
 import type { Db } from '../schema/schema.ts'
 
 /** Number of new files of an owner after which words are indexed: those of earlier files. */
@@ -11,14 +11,14 @@ const BATCH_FILES = 50
 /** Columns of a grid whose names are indexed, and words of a file: the first ones. */
 const MAX_COLUMNS = 200
 const MAX_WORDS = 200
-/** Rows inserted by one statement. */
-const BATCH_ROWS = 1000
 /** Characters of a word that are indexed. */
 const MAX_WORD_CHARACTERS = 32
 /** Marks an indexed file, as a row without a word. */
 const INDEXED = ''
 /** A beginning with this end comes after all words with the beginning. */
 const LAST = '\u{10ffff}'
+
+const insertWords = createInserter('file_words')
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu
 /** A text in a script without spaces between words. */
@@ -140,5 +140,5 @@ async function addWords(db: Db, owner: string, ids: readonly number[]): Promise<
   const rows = [...wordsOf].flatMap(([idlocal, words]) =>
     [...words].map((word) => ({ owner, idlocal, word })),
   )
-  for (const batch of inBatches(rows, BATCH_ROWS)) await db.insertInto('file_words').values(batch).execute()
+  await insertWords(db, rows)
 }
