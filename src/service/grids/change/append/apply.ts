@@ -1,6 +1,6 @@
 // Appends rows to the tail of a grid: the fast path, whose cost does not depend on the size of the grid.
 import { Problem } from '../../../../contract/errors.ts'
-import { authorize, checkReplay } from '../../../access/access.ts'
+import { authorize, checkReplay, type Principal } from '../../../access/access.ts'
 import { checkIfMatch } from '../../../core/etag.ts'
 import type { FileRow } from '../../../store/aggregates/files.ts'
 import { type GridRow, isLocked } from '../../../store/aggregates/grids.ts'
@@ -12,7 +12,6 @@ import {
 } from '../../../store/aggregates/idempotency.ts'
 import { SETTLE_DELAY_MS } from '../../../store/aggregates/jobs.ts'
 import { decodeTypes, encodeTypes, isAssignable, mergeTypeLists } from '../../../store/schema/column-types.ts'
-import type { ColumnType } from '../../../store/schema/schema.ts'
 import type { Writers } from '../../../store/store.ts'
 import { packBodies, type RowsJson } from '../../column/tail.ts'
 import { type Misfit, wrongLengthError } from '../../input/json-rows.ts'
@@ -70,108 +69,136 @@ export async function applyAppends(writers: Writers, list: readonly Append[]): P
 /** Appends to one grid in one transaction. */
 class AppendGroup {
   /** File and grid after the appends so far. */
-  private state: GridBefore | undefined
-  private types: ColumnType[]
+  private readonly after: GridBefore | undefined
   private readonly now = Date.now()
   private readonly bodies: RowsJson[] = []
-  private readonly records: { write: WriteKey; result: Appended }[] = []
+  /** Results of the appends with an idempotency key, by `callerKeyOf`. */
+  private readonly records = new Map<string, { write: WriteKey; result: Appended }>()
+  /** Principal of an append that was permitted. */
+  private permitted: Principal | undefined
   private rows = 0
   private bytes = 0
 
   constructor(
     private readonly writers: Writers,
     private readonly file: FileRow | undefined,
-    private readonly grid: GridRow | undefined,
+    grid: GridRow | undefined,
   ) {
-    this.state = file && grid && { file, grid }
-    this.types = decodeTypes(grid?.types ?? '')
+    this.after = file && grid && { file: { ...file }, grid: { ...grid } }
   }
 
   /** Checks an append and buffers its rows. Throws a Problem if it is refused. */
   async apply(append: Append, recorded: unknown): Promise<AppendOutcome> {
     const { writers, file } = this
-    const before = recorded ?? findEarlierResult(this.records, append.write)
+    const before = recorded ?? this.findEarlierResult(append.write)
     if (before instanceof Problem) throw before
     if (before) {
       await checkReplay(writers, file, append.write, append.principal)
       return { kind: 'applied', result: before as Appended }
     }
-    await authorize(writers, file, append.principal, { access: 'write', filetype: 'grid' })
+    if (!this.isPermitted(append.principal)) {
+      await authorize(writers, file, append.principal, { access: 'write', filetype: 'grid' })
+      this.permitted = append.principal
+    }
     checkIfMatch({ version: file!.version + (this.rows > 0 ? 1 : 0) }, append.ifMatch)
-    const grid = this.grid!
+    const { grid } = this.after!
     if (isLocked(grid)) return { kind: 'held' }
     if (needsPlan(grid)) return { kind: 'plan' }
     const { owner, idlocal } = append.fid
-    if (append.width !== this.types.length || append.width === 0)
-      throw wrongLengthError(append.width, this.types.length)
+    const width = grid.types.length
+    if (append.width !== width || width === 0) throw wrongLengthError(append.width, width)
     if (append.columns && haveColumnsChanged(await writers.grids.listColumns(owner, idlocal), append.columns))
       throw columnsChangedError()
-    const types = decodeTypes(append.types)
-    const column = append.mayChangeTypes
-      ? -1
-      : types.findIndex((type, k) => !isAssignable(type, this.types[k]))
-    if (column >= 0) {
-      const { name } = (await writers.grids.listColumns(owner, idlocal))[column]
-      return { kind: 'misfit', misfit: { column, name, type: this.types[column] } }
+    if (!append.mayChangeTypes && append.types !== grid.types) {
+      const types = decodeTypes(grid.types)
+      const column = decodeTypes(append.types).findIndex((type, k) => !isAssignable(type, types[k]))
+      if (column >= 0) {
+        const { name } = (await writers.grids.listColumns(owner, idlocal))[column]
+        return { kind: 'misfit', misfit: { column, name, type: types[column] } }
+      }
     }
-    return { kind: 'applied', result: await this.add(append, types) }
+    return { kind: 'applied', result: await this.add(append) }
   }
 
-  private async add(append: Append, types: readonly ColumnType[]): Promise<Appended> {
+  /** Returns whether the same caller was permitted before: nothing in this transaction changes who may write. */
+  private isPermitted({ caller, shareKey }: Principal): boolean {
+    const { permitted } = this
+    return permitted !== undefined && permitted.caller === caller && permitted.shareKey === shareKey
+  }
+
+  /**
+   * Returns the result of an earlier append in the group with the same idempotency key, or the error for
+   * reuse.
+   */
+  private findEarlierResult(write: WriteKey): Appended | Problem | undefined {
+    const record = write.key === undefined ? undefined : this.records.get(callerKeyOf(write))
+    if (!record) return undefined
+    const isSame = isSameRequest(write, { ...record.write, fingerprint: encodeFingerprint(record.write) })
+    return isSame ? record.result : reusedKeyError()
+  }
+
+  private async add(append: Append): Promise<Appended> {
     const { writers, now } = this
-    const rows = append.bodies.reduce((sum, body) => sum + body.rows, 0)
-    const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
+    const { file, grid } = this.after!
+    const { message } = append
+    let rows = 0
+    let bytes = 0
+    for (const body of append.bodies) {
+      rows += body.rows
+      bytes += body.body.length
+    }
     await writers.usage.reserve(append.fid.owner, { rows, bytes }, { rows: this.rows, bytes: this.bytes })
     const by = usernameOf(append.principal)
-    const { message } = append
-    const { file, grid } = this.state!
-    const version = await versionOfAppend(writers, this.state!, by, now, message)
-    const isNew = version > file.content_version
-    this.types = mergeTypeLists(this.types, types)
+    const version = await versionOfAppend(writers, this.after!, by, now, message)
+    if (version > file.content_version) {
+      file.content_version = version
+      grid.appended_by = message === undefined ? by : null
+      grid.appended_since = now
+    }
+    if (append.types !== grid.types)
+      grid.types = encodeTypes(mergeTypeLists(decodeTypes(grid.types), decodeTypes(append.types)))
     for (const body of append.bodies) this.bodies.push(body)
     this.rows += rows
     this.bytes += bytes
-    const row_count = this.grid!.row_count + this.rows
-    this.state = {
-      file: isNew ? { ...file, content_version: version } : file,
-      grid: {
-        ...grid,
-        row_count,
-        types: encodeTypes(this.types),
-        ...(isNew && { appended_by: message === undefined ? by : null, appended_since: now }),
-      },
-    }
-    const result = { rows_added: rows, row_count, version }
-    this.records.push({ write: append.write, result })
+    grid.row_count += rows
+    const result = { rows_added: rows, row_count: grid.row_count, version }
+    const { write } = append
+    if (write.key !== undefined) this.records.set(callerKeyOf(write), { write, result })
     return result
   }
 
   /** Writes the buffered rows of all appends. Returns the size of the tail: see `AppendOutcomes`. */
   async write(): Promise<number> {
     if (this.rows === 0) return 0
-    const { writers, grid: before, file } = this
-    const { owner, idlocal } = file!
-    const { grid: after } = this.state!
-    let { tail_seq, tail_bytes, tail_rows } = before!
+    const { writers } = this
+    const file = this.file!
+    const { owner, idlocal } = file
+    const { grid, file: after } = this.after!
+    let { tail_seq, tail_bytes } = grid
     for (const { rows, body } of packBodies(this.bodies)) {
       await writers.grids.addTail({ owner, idlocal, seq: ++tail_seq, rows, body })
       tail_bytes += body.length
     }
-    tail_rows += this.rows
-    const { row_count, types, appended_by, appended_since } = after
+    const tail_rows = grid.tail_rows + this.rows
+    const { row_count, types, appended_by, appended_since } = grid
     const fields = { row_count, tail_rows, tail_bytes, tail_seq, types, appended_by, appended_since }
     await writers.grids.changeWithoutQuota(owner, idlocal, fields)
-    const { content_version } = this.state!.file
+    const { content_version } = after
     const isUnsettled = await writers.files.touchAfterAppend(
-      file!,
-      content_version > file!.content_version ? { content_version } : {},
+      file,
+      content_version > file.content_version ? { content_version } : {},
     )
     if (isUnsettled) await writers.jobs.schedule(owner, 'dates', '', this.now + SETTLE_DELAY_MS)
-    await writers.idempotency.recordResults(this.records)
+    await writers.idempotency.recordResults([...this.records.values()])
     const tailBytes = tail_rows > MAX_TAIL_ROWS ? Math.max(tail_bytes, MAX_TAIL_BYTES + 1) : tail_bytes
     if (tailBytes > MAX_TAIL_BYTES) await writers.jobs.schedule(owner, 'fold', String(idlocal))
     return tailBytes
   }
+}
+
+/** Identifies the idempotency key of a caller. */
+function callerKeyOf({ caller, key }: WriteKey): string {
+  return `${caller} ${key}`
 }
 
 /** Returns the version of appended rows. Adds one unless they continue the current version. */
@@ -185,21 +212,4 @@ async function versionOfAppend(
   assertNotDerived(before.file)
   if (message === undefined && continuesVersion(before.grid, by, now)) return before.file.content_version
   return addAppendVersion(writers, before, by, now, message)
-}
-
-/**
- * Returns the result of an earlier append in the group with the same idempotency key, or the error for reuse.
- */
-function findEarlierResult(
-  records: { write: WriteKey; result: Appended }[],
-  write: WriteKey,
-): Appended | Problem | undefined {
-  if (write.key === undefined) return undefined
-  const record = records.find((r) => r.write.key === write.key && r.write.caller === write.caller)
-  return (
-    record &&
-    (isSameRequest(write, { ...record.write, fingerprint: encodeFingerprint(record.write) })
-      ? record.result
-      : reusedKeyError())
-  )
 }
