@@ -1,5 +1,5 @@
 /** Fingerprints requests with an idempotency key. */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { HttpRequest } from '../../contract/http.ts'
 import { yieldToEventLoop } from '../../json/index.ts'
@@ -17,10 +17,18 @@ export async function fingerprintRequest(
   // Drop parameters: a multipart boundary differs on every retry.
   const type = (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
   const nameAndType = `${headers.get(FILE_NAME_HEADER) ?? ''}\n${type}`
-  const hash = createHash('sha256').update(`${target}\n${JSON.stringify(options)}\n${nameAndType}\n`)
-  for (let offset = 0; json && offset < json.length; offset += HASHED_BYTES_PER_TURN) {
+  const head = `${target}\n${JSON.stringify(options)}\n${nameAndType}\n`
+  return (await hashAll(Buffer.from(head), json)).slice(0, 32)
+}
+
+/** Returns the SHA-256 of two buffers, the second of which can be large. */
+async function hashAll(head: Buffer, tail: Buffer = Buffer.alloc(0)): Promise<string> {
+  // One call costs half as much as an object.
+  if (tail.length <= HASHED_BYTES_PER_TURN) return hash('sha256', Buffer.concat([head, tail]), 'hex')
+  const sum = createHash('sha256').update(head)
+  for (let offset = 0; offset < tail.length; offset += HASHED_BYTES_PER_TURN) {
     if (offset > 0) await yieldToEventLoop()
-    hash.update(json.subarray(offset, offset + HASHED_BYTES_PER_TURN))
+    sum.update(tail.subarray(offset, offset + HASHED_BYTES_PER_TURN))
   }
-  return hash.digest('hex').slice(0, 32)
+  return sum.digest('hex')
 }
