@@ -329,13 +329,16 @@ export class Client {
   }
 }
 
-/** Returns a unique key. Not secret; the crypto module takes longer to load than most requests. */
+/**
+ * Returns a unique key, which begins with the time: the server then stores keys next to each other. Not secret; the
+ * crypto module takes longer to load than most requests.
+ */
 function randomKey(): string {
   const part = (): string =>
     Math.floor(Math.random() * 2 ** 32)
       .toString(16)
       .padStart(8, '0')
-  return `${part()}${part()}${part()}${part()}`
+  return `${Date.now().toString(16).padStart(12, '0')}${part()}${part()}${part()}`
 }
 
 /** Resolves after `ms`; rejects with the reason of `signal` if that aborts before. */

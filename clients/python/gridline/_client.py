@@ -17,6 +17,11 @@ MAX_PAUSE_SECONDS = 30
 TIMEOUT_SECONDS = 600
 
 
+def _create_key():
+    """Returns a unique key, which begins with the time: the server then stores keys next to each other."""
+    return f"{time.time_ns() // 1_000_000:012x}{uuid.uuid4().hex}"
+
+
 class GridlineError(Exception):
     """An error of the server or the connection.
 
@@ -67,7 +72,7 @@ class Client:
             body = json.dumps(body).encode()
             sent["Content-Type"] = "application/json"
         if method != "GET":
-            sent["Idempotency-Key"] = uuid.uuid4().hex
+            sent["Idempotency-Key"] = _create_key()
         sent.update(headers or {})
         for attempt in range(1, MAX_TRIES + 1):
             try:
