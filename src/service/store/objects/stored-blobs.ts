@@ -4,6 +4,7 @@ import { Problem } from '../../../contract/errors.ts'
 import { asBuffer } from '../../../json/index.ts'
 import type { Transactions } from '../engines/engine.ts'
 import { sha256 } from '../schema/hash.ts'
+import { createInserter } from '../schema/insert-rows.ts'
 import { addToSet, inBatches } from '../schema/row-groups.ts'
 import type { Db } from '../schema/schema.ts'
 import { type BlobRef, type Blobs, blobIdOf, type Claim } from './blobs.ts'
@@ -24,6 +25,8 @@ import { OBJECT_STATES } from './object-states.ts'
 
 /** Maximum size of an object stored inline in its row, in bytes. */
 const MAX_INLINE_BYTES = 16 * 1024
+/** The same for an object in SQL that is stored before its references: they change its row, which is then written again. */
+const MAX_EARLY_INLINE_BYTES = 1024
 /** Maximum total size of blobs that are stored only with their references, in bytes. */
 const MAX_CARRIED_BYTES = 64 * 1024
 /** Minimum age of a collected object, in ms: newer ones may belong to a running upload or read. */
@@ -39,6 +42,10 @@ const BATCH_BYTES = 4 * 1024 * 1024
 /** Objects read, and removed, in one transaction. */
 const BATCH_ROWS = 500
 const BATCH_REMOVED = 50
+
+const insertObjects = createInserter('objects')
+const insertPieces = createInserter('blob_pieces')
+
 /** Stores small objects in their row, larger ones in pieces in the database or in an object store. */
 export class StoredBlobs implements Blobs {
   /** `claims`: running uploads of this process. */
@@ -122,6 +129,7 @@ export class StoredBlobs implements Blobs {
   ): Promise<BlobRef[]> {
     if (missing.size === 0) return []
     const { id, store } = await this.locations.getCurrent()
+    const maxInlineBytes = store ? this.maxInlineBytes : Math.min(this.maxInlineBytes, MAX_EARLY_INLINE_BYTES)
     const insertRows = async (db: Db) => {
       const changed_at = Date.now()
       const stored = await selectLiveHashes(db, owner, [...missing.keys()])
@@ -141,7 +149,7 @@ export class StoredBlobs implements Blobs {
       const uploads: { key: string; bytes: Uint8Array; hash: string }[] = []
       for (const [hash, bytes] of missing) {
         if (stored.has(hash)) continue
-        const isSmall = bytes.length <= this.maxInlineBytes
+        const isSmall = bytes.length <= maxInlineBytes
         const object = createObjectRow(owner, hash, bytes, isSmall ? '' : id)
         const { key } = object
         refs.push({ owner, hash, fresh: { key } })
@@ -150,8 +158,8 @@ export class StoredBlobs implements Blobs {
         if (store && !isSmall) uploads.push({ key, bytes, hash })
         else if (!isSmall) pieces.push(...splitIntoPieces(owner, key, bytes))
       }
-      if (objects.length > 0) await db.insertInto('objects').values(objects).execute()
-      if (pieces.length > 0) await db.insertInto('blob_pieces').values(pieces).execute()
+      await insertObjects(db, objects)
+      await insertPieces(db, pieces)
       return { refs, uploads }
     }
     // The row must be durable first: only it tells where the bytes are.
