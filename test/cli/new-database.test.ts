@@ -1,7 +1,16 @@
-// New databases of the command line: copies of the empty one that the build makes.
+// Databases of the command line: new ones, which are copies of the empty one that the build makes, and their logs.
 
 import { spawn } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -94,4 +103,30 @@ it('the log of a deleted database is not applied to a new one', async () => {
   expect(query(home, 'pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
   const { stdout } = await gridline(['ls', '--json', 'filename'], { home, cwd })
   expect(JSON.parse(stdout)).toEqual([{ filename: 'sales' }])
+})
+
+it('a command moves a large log into the database, unless another process reads it', async () => {
+  const home = homeOf('logged')
+  const lines = Array.from({ length: 300_000 }, (_, k) => `${k},${(k * 7919) % 100_003}.${(k * 31) % 997}`)
+  writeFileSync(join(cwd, 'large.csv'), `id,value\n${lines.join('\n')}\n`)
+  expect((await gridline(['upload', 'large.csv', '-q'], { home, cwd })).code).toBe(0)
+  const logBytes = (): number => statSync(join(home, 'gridline.db-wal')).size
+  expect(logBytes()).toBeGreaterThan(1024 * 1024)
+  const reader = new DatabaseSync(join(home, 'gridline.db'))
+  try {
+    reader.exec('begin')
+    reader.prepare('select count(*) from files').all()
+    // A later commit, which the reader does not see, is in the log only.
+    expect((await gridline(['upload', 'sales.csv', '-q'], { home, cwd })).code).toBe(0)
+    expect((await gridline(['ls'], { home, cwd })).stdout).toMatch(/large[\s\S]*sales/)
+    expect(logBytes()).toBeGreaterThan(1024 * 1024)
+    reader.exec('rollback')
+    expect((await gridline(['ls'], { home, cwd })).stdout).toMatch(/large[\s\S]*sales/)
+    expect(logBytes()).toBe(0)
+  } finally {
+    reader.close()
+  }
+  const { stdout } = await gridline(['cat', 'large', '--where', 'id >= 299999', '--no-header'], { home, cwd })
+  expect(stdout.trim()).toBe(lines[299_999])
+  expect(query(home, 'pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
 })

@@ -54,11 +54,14 @@ function loadSqliteModule(): { DatabaseSync: new (file: string, options?: object
   }
 }
 
+/** How long a connection waits for one of another process, in ms. */
+export const BUSY_TIMEOUT_MS = 10_000
+
 /** Opens a connection to a database file. */
 export function openDatabase(file: string): Database {
   const { DatabaseSync } = loadSqliteModule()
   const database = new DatabaseSync(file)
-  database.exec('PRAGMA busy_timeout = 10000')
+  database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
   return database
 }
 
@@ -82,6 +85,11 @@ export function makeDatabasePrivate(file: string): void {
       // Not our file: leave its mode unchanged.
     }
   }
+}
+
+/** Returns the size of the log of a database, in bytes. */
+export function logBytesOf(file: string): number {
+  return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** Returns the files that SQLite keeps next to a database. */

@@ -13,8 +13,10 @@ import type { Db } from '../schema/schema.ts'
 import { type Engine, EngineStats } from './engine.ts'
 import { EngineConnection } from './kysely.ts'
 import {
+  BUSY_TIMEOUT_MS,
   copyTemplate,
   type Database,
+  logBytesOf,
   makeDatabasePrivate,
   openDatabase,
   type Statement,
@@ -24,6 +26,11 @@ import { releaseSpace, reserveSpace } from './sqlite-reserve.ts'
 const MAX_READERS = 4
 const MAX_GROUP_WRITES = 256
 const MAX_CACHED_STATEMENTS = 300
+/**
+ * Size of a log above which it is moved into the database when that is opened, in bytes: the first process reads the
+ * whole log, and commands leave theirs, since moving few pages takes longer.
+ */
+const MAX_LEFT_LOG_BYTES = 1024 * 1024
 
 interface SqliteOptions {
   maxPages?: number
@@ -51,6 +58,7 @@ function createEngine(file: string, options: SqliteOptions): Engine {
   writer.database.exec('PRAGMA synchronous = FULL')
   // 2000 pages (8 MB): a checkpoint blocks the event loop, and smaller ones cost no more in total.
   writer.database.exec('PRAGMA wal_autocheckpoint = 2000')
+  if (options.isDry !== true && logBytesOf(file) > MAX_LEFT_LOG_BYTES) truncateLogIfUnused(writer.database)
   if (options.maxPages) writer.database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
   const writes = new WriteQueue(writer, stats, file)
   const readers = new ReaderPool(open)
@@ -305,6 +313,13 @@ function truncateLog(database: Database): void {
   } catch {
     // No room: the log stays.
   }
+}
+
+/** Like `truncateLog`, but not while another process reads the log. */
+function truncateLogIfUnused(database: Database): void {
+  database.exec('PRAGMA busy_timeout = 0')
+  truncateLog(database)
+  database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
 }
 
 /** A pool of connections for reading, each used for one snapshot at a time. */
