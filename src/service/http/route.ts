@@ -1,5 +1,4 @@
 /** Finds the operation of a request by method and path. */
-import { TrieRouter } from 'hono/router/trie-router'
 import { Problem } from '../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import {
@@ -10,6 +9,7 @@ import {
   operations,
   routesOf,
 } from '../../contract/operations/index.ts'
+import { addToList } from '../store/schema/row-groups.ts'
 import { createErrorResponse } from './answer.ts'
 
 /** A request for an operation of the contract. */
@@ -47,21 +47,28 @@ type RouteMatch = readonly [Route, Readonly<Record<string, string>>]
 const MAX_REMEMBERED_PATHS = 1000
 const MAX_REMEMBERED_CHARACTERS = 200
 
+/** A method and a path with parameters, such as `/v2/grids/:fid`, in its segments. */
+interface Template {
+  method: string
+  segments: readonly string[]
+  route: Route
+}
+
 /** Router of operations. */
 export class OperationRouter {
-  private readonly router = new TrieRouter<Route>()
-  private readonly routes: { method: string; path: string }[] = []
+  /** Templates in the order of the contract, by number of segments: the first that matches is used. */
+  private readonly templates = new Map<number, Template[]>()
   /** Routes of recent requests. */
   private readonly found = new Map<string, RouteMatch>()
 
   constructor() {
     for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][]) {
-      const route = { name, operation, isUnlimited: UNLIMITED_OPERATIONS.has(name) }
+      const isUnlimited = UNLIMITED_OPERATIONS.has(name)
       for (const { path, filetype } of routesOf(operation)) {
-        for (const method of methodsOf(operation)) {
-          this.routes.push({ method, path })
-          this.router.add(method, path, { ...route, filetype })
-        }
+        const segments = path.split('/')
+        const route = { name, operation, isUnlimited, filetype }
+        for (const method of methodsOf(operation))
+          addToList(this.templates, segments.length, { method, segments, route })
       }
     }
   }
@@ -71,19 +78,29 @@ export class OperationRouter {
     const key = `${method} ${path}`
     const known = this.found.get(key)
     if (known) return known
-    const [[match]] = this.router.match(method, path)
-    if (match && path.length <= MAX_REMEMBERED_CHARACTERS) {
+    const segments = path.split('/')
+    const template = this.templatesOf(segments).find((one) => one.method === method)
+    if (!template) return undefined
+    const match: RouteMatch = [template.route, parametersOf(template, segments)]
+    if (path.length <= MAX_REMEMBERED_CHARACTERS) {
       if (this.found.size === MAX_REMEMBERED_PATHS) this.found.clear()
-      this.found.set(key, match as RouteMatch)
+      this.found.set(key, match)
     }
-    return match as RouteMatch | undefined
+    return match
+  }
+
+  /** Returns the templates of all methods that a path matches. */
+  private templatesOf(segments: readonly string[]): Template[] {
+    return (this.templates.get(segments.length) ?? []).filter((template) =>
+      template.segments.every((part, k) => part.startsWith(':') || part === segments[k]),
+    )
   }
 
   /** Responds to a request without a route: 405 if another method has one. Throws `not_found` otherwise. */
   async refuse(method: string, path: string): Promise<HttpResponse> {
     const { listWebMethods } = await import('./web/routes.ts')
     const methods = [
-      ...this.routes.filter((route) => matchesTemplate(route.path, path)).map((route) => route.method),
+      ...this.templatesOf(path.split('/')).map((template) => template.method),
       ...listWebMethods(path),
     ]
     if (methods.length === 0) throw noPathError(path)
@@ -134,12 +151,10 @@ function noPathError(path: string): Problem {
     : new Problem('not_found', `no such path: ${path.slice(0, 200)}`)
 }
 
-/** Returns whether a path matches a template such as `/v2/grids/:fid`. */
-function matchesTemplate(template: string, path: string): boolean {
-  const templateParts = template.split('/')
-  const pathParts = path.split('/')
-  return (
-    templateParts.length === pathParts.length &&
-    templateParts.every((part, k) => part.startsWith(':') || part === pathParts[k])
-  )
+/** Returns the values of the parameters of a template, by name. */
+function parametersOf(template: Template, segments: readonly string[]): Record<string, string> {
+  const parameters: Record<string, string> = {}
+  for (const [k, part] of template.segments.entries())
+    if (part.startsWith(':')) parameters[part.slice(1)] = segments[k]
+  return parameters
 }
