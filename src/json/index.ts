@@ -16,6 +16,7 @@ export {
   parseInstantBytes,
   parseTwoDigits,
 } from './iso-date.ts'
+export { borrowBuffer, lendBuffer, returnBuffer } from './lent-buffers.ts'
 export { peek, resumeStream } from './peek.ts'
 export { decodeMemberName, type JsonLimits, type Member, NO_JSON_LIMITS, RawJson } from './raw-json.ts'
 export { findStringEnd, findValueEnd, hasEscapes, jsonKindOf, nextValue, skipWhitespace } from './scan.ts'

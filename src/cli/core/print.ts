@@ -1,6 +1,7 @@
 // Prints the result of a command to stdout, in the requested format.
 import { once } from 'node:events'
 import { Problem } from '../../contract/errors.ts'
+import { returnBuffer } from '../../json/index.ts'
 import type { OutputFormat } from '../config/settings.ts'
 import { hasColor } from '../output/color.ts'
 import { escapeTerminalLines } from '../output/escape-terminal.ts'
@@ -24,7 +25,10 @@ export async function print(
   if (flags.template !== undefined && !('view' in outcome))
     throw new Problem('usage', '--template needs a command that prints a list or details')
   if ('bytes' in outcome) {
-    for await (const chunk of outcome.bytes) await write(chunk)
+    for await (const chunk of outcome.bytes) {
+      await write(chunk)
+      if (process.stdout.writableLength === 0) returnBuffer(chunk)
+    }
     return
   }
   if ('text' in outcome) {

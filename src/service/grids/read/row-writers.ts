@@ -1,5 +1,5 @@
 // Writes rows as CSV, TSV, NDJSON, JSON or Markdown.
-import { ensureCapacity, hasEscapes } from '../../../json/index.ts'
+import { borrowBuffer, ensureCapacity, hasEscapes, lendBuffer } from '../../../json/index.ts'
 import type { Cell } from '../column/cursor.ts'
 import type { RowFormat } from '../column/kernel/values.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
@@ -33,7 +33,7 @@ export class OutputBuffer {
 
   /** `rowEnds`: receives the end of each row. */
   constructor(
-    buf: Buffer = Buffer.allocUnsafe(CHUNK_BYTES + ROW_BYTES),
+    buf: Buffer = borrowBuffer(CHUNK_BYTES + ROW_BYTES),
     private readonly rowEnds?: Uint32Array,
   ) {
     this.buf = buf
@@ -95,8 +95,8 @@ export class OutputBuffer {
 
   /** Returns the collected bytes, and starts again. */
   take(): Buffer {
-    const bytes = this.buf.subarray(0, this.at)
-    this.buf = Buffer.allocUnsafe(CHUNK_BYTES + ROW_BYTES)
+    const bytes = lendBuffer(this.buf, this.at)
+    this.buf = borrowBuffer(CHUNK_BYTES + ROW_BYTES)
     this.at = 0
     return bytes
   }

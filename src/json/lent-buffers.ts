@@ -1,0 +1,27 @@
+// Buffers of output that are used again, so that long output does not allocate all of its bytes.
+
+/** Maximum number of buffers that wait for their next use. */
+const MAX_IDLE = 2
+
+const idle: Buffer[] = []
+const lent = new WeakMap<ArrayBufferLike, Buffer>()
+
+/** Returns a buffer of at least `bytes`, with any content. */
+export function borrowBuffer(bytes: number): Buffer {
+  const buffer = idle.pop()
+  return buffer && buffer.length >= bytes ? buffer : Buffer.allocUnsafeSlow(bytes)
+}
+
+/** Returns the first `bytes` of a buffer of its own memory, for a reader that may give it back with `returnBuffer`. */
+export function lendBuffer(buffer: Buffer, bytes: number): Buffer {
+  lent.set(buffer.buffer, buffer)
+  return buffer.subarray(0, bytes)
+}
+
+/** Takes back the buffer of a chunk that nobody reads any more. Other chunks are ignored. */
+export function returnBuffer(chunk: Uint8Array): void {
+  const buffer = lent.get(chunk.buffer)
+  if (!buffer) return
+  lent.delete(chunk.buffer)
+  if (idle.length < MAX_IDLE) idle.push(buffer)
+}
