@@ -12,13 +12,17 @@ export function borrowBuffer(bytes: number): Buffer {
   return buffer && buffer.length >= bytes ? buffer : Buffer.allocUnsafeSlow(bytes)
 }
 
-/** Returns the first `bytes` of a buffer of its own memory, for a reader that may give it back with `returnBuffer`. */
+/**
+ * Returns the first `bytes` of a buffer, whose last reader may give it back with `returnBuffer`. The caller must not use
+ * the buffer any more.
+ */
 export function lendBuffer(buffer: Buffer, bytes: number): Buffer {
-  lent.set(buffer.buffer, buffer)
+  // Not a part of other memory.
+  if (buffer.buffer.byteLength === buffer.length) lent.set(buffer.buffer, buffer)
   return buffer.subarray(0, bytes)
 }
 
-/** Takes back the buffer of a chunk that nobody reads any more. Other chunks are ignored. */
+/** Takes back the buffer of a chunk that nobody reads any more, not even a part of it. Other chunks are ignored. */
 export function returnBuffer(chunk: Uint8Array): void {
   const buffer = lent.get(chunk.buffer)
   if (!buffer) return
