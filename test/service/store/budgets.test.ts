@@ -48,6 +48,36 @@ onBothStores('statements of a warm request', (test) => {
     expect(await cost(create)).toBeLessThanOrEqual(10)
   })
 
+  it('on PostgreSQL, a grid of 63 columns takes as many statements as one of one, and so do grouped appends', async () => {
+    const { name, stats } = test().service.store.engine
+    if (name !== 'postgres') return
+    const create = (k: number) =>
+      test().ask('alice', 'POST', '/v2/grids', {
+        json: {
+          data: {
+            cols: Object.fromEntries(
+              Array.from({ length: 63 }, (_, n) => [`c${n}`, { data: [k], order: n }]),
+            ),
+          },
+          filename: `wide ${Math.random()}`,
+        },
+      })
+    expect(await cost(create)).toBeLessThanOrEqual(16)
+    await test().service.idle()
+    const before = stats.statements
+    const replies = await Promise.all(
+      Array.from({ length: 63 }, (_, k) =>
+        test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          json: { rows: [[k, 2]] },
+          headers: { 'Idempotency-Key': `group ${Math.random()}` },
+        }),
+      ),
+    )
+    expect(replies.every(({ status }) => status === 201)).toBe(true)
+    // They arrive in few groups; each checks and writes all of its appends together.
+    expect(stats.statements - before).toBeLessThanOrEqual(63 + 30)
+  })
+
   it('metadata of a grid take at most 5 statements', async () => {
     expect(await get('alice', `/v2/files/${fid}`)).toBeLessThanOrEqual(5)
     expect(await get('bob', `/v2/files/${fid}`)).toBeLessThanOrEqual(5)
