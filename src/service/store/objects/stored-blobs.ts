@@ -25,8 +25,6 @@ import { OBJECT_STATES } from './object-states.ts'
 
 /** Maximum size of an object stored inline in its row, in bytes. */
 const MAX_INLINE_BYTES = 16 * 1024
-/** The same for an object in SQL that is stored before its references: they change its row, which is then written again. */
-const MAX_EARLY_INLINE_BYTES = 1024
 /** Maximum total size of blobs that are stored only with their references, in bytes. */
 const MAX_CARRIED_BYTES = 64 * 1024
 /** Minimum age of a collected object, in ms: newer ones may belong to a running upload or read. */
@@ -129,7 +127,6 @@ export class StoredBlobs implements Blobs {
   ): Promise<BlobRef[]> {
     if (missing.size === 0) return []
     const { id, store } = await this.locations.getCurrent()
-    const maxInlineBytes = store ? this.maxInlineBytes : Math.min(this.maxInlineBytes, MAX_EARLY_INLINE_BYTES)
     const insertRows = async (db: Db) => {
       const changed_at = Date.now()
       const stored = await selectLiveHashes(db, owner, [...missing.keys()])
@@ -149,7 +146,7 @@ export class StoredBlobs implements Blobs {
       const uploads: { key: string; bytes: Uint8Array; hash: string }[] = []
       for (const [hash, bytes] of missing) {
         if (stored.has(hash)) continue
-        const isSmall = bytes.length <= maxInlineBytes
+        const isSmall = bytes.length <= this.maxInlineBytes
         const object = createObjectRow(owner, hash, bytes, isSmall ? '' : id)
         const { key } = object
         refs.push({ owner, hash, fresh: { key } })
