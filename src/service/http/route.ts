@@ -92,7 +92,9 @@ export class OperationRouter {
   /** Returns the templates of all methods that a path matches. */
   private templatesOf(segments: readonly string[]): Template[] {
     return (this.templates.get(segments.length) ?? []).filter((template) =>
-      template.segments.every((part, k) => part.startsWith(':') || part === segments[k]),
+      template.segments.every((part, k) =>
+        part.startsWith(':') ? segments[k] !== '' : part === segments[k],
+      ),
     )
   }
 
