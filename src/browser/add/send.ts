@@ -80,7 +80,8 @@ export async function sendFile(
   const all = {
     ...nameHeaders(file.name),
     ...headers,
-    'Idempotency-Key': crypto.randomUUID?.() ?? String(Math.random()),
+    // The time first, as in `client/client.ts`.
+    'Idempotency-Key': `${Date.now().toString(16).padStart(12, '0')}${crypto.randomUUID?.() ?? Math.random()}`,
   }
   if (file.size <= PART_BYTES) {
     const body = new Blob([await readPart(file, 0, file.size)])

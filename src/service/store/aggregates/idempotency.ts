@@ -22,6 +22,11 @@ export interface WriteKey {
   bodySum?: string
 }
 
+/** Identifies the idempotency key of a caller, whose name has no space. */
+export function callerKeyOf({ caller, key }: { caller: string; key: string | undefined }): string {
+  return `${caller} ${key}`
+}
+
 /** Stored form: the fingerprint, then the body checksum if known. */
 export function encodeFingerprint({ fingerprint, bodySum }: WriteKey): string {
   return bodySum === undefined ? fingerprint : `${fingerprint} ${bodySum}`
@@ -82,8 +87,9 @@ export class IdempotencyReader {
       .where('created_at', '>=', now - KEY_LIFETIME_MS)
       .execute()
     if (rows.length === 0) return writes.map(() => undefined)
+    const rowsByKey = new Map(rows.map((row) => [callerKeyOf(row), row]))
     return writes.map((write) => {
-      const row = rows.find(({ caller, key }) => caller === write.caller && key === write.key)
+      const row = write.key === undefined ? undefined : rowsByKey.get(callerKeyOf(write))
       if (!row) return undefined
       if (!isSameRequest(write, row)) return reusedKeyError()
       return JSON.parse(row.result)

@@ -27,8 +27,8 @@ const MAX_READERS = 4
 const MAX_GROUP_WRITES = 256
 const MAX_CACHED_STATEMENTS = 300
 /**
- * Size of a log above which it is moved into the database when that is opened, in bytes: the first process reads the
- * whole log, and commands leave theirs, since moving few pages takes longer.
+ * Size of a log above which opening a database empties it, in bytes. Commands leave a log, since emptying it takes longer
+ * than they do; without other processes, the next one reads all of it.
  */
 const MAX_LEFT_LOG_BYTES = 1024 * 1024
 
@@ -58,7 +58,7 @@ function createEngine(file: string, options: SqliteOptions): Engine {
   writer.database.exec('PRAGMA synchronous = FULL')
   // 2000 pages (8 MB): a checkpoint blocks the event loop, and smaller ones cost no more in total.
   writer.database.exec('PRAGMA wal_autocheckpoint = 2000')
-  if (options.isDry !== true && logBytesOf(file) > MAX_LEFT_LOG_BYTES) truncateLogIfUnused(writer.database)
+  if (logBytesOf(file) > MAX_LEFT_LOG_BYTES) truncateLogIfUnused(writer.database)
   if (options.maxPages) writer.database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
   const writes = new WriteQueue(writer, stats, file)
   const readers = new ReaderPool(open)

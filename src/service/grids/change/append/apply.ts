@@ -5,6 +5,7 @@ import { checkIfMatch } from '../../../core/etag.ts'
 import type { FileRow } from '../../../store/aggregates/files.ts'
 import { type GridRow, isLocked } from '../../../store/aggregates/grids.ts'
 import {
+  callerKeyOf,
   encodeFingerprint,
   isSameRequest,
   reusedKeyError,
@@ -74,8 +75,8 @@ class AppendGroup {
   private readonly bodies: RowsJson[] = []
   /** Results of the appends with an idempotency key, by `callerKeyOf`. */
   private readonly records = new Map<string, { write: WriteKey; result: Appended }>()
-  /** Principal of an append that was permitted. */
-  private permitted: Principal | undefined
+  /** Principal of the last append that was permitted. */
+  private lastPermitted: Principal | undefined
   private rows = 0
   private bytes = 0
 
@@ -98,7 +99,7 @@ class AppendGroup {
     }
     if (!this.isPermitted(append.principal)) {
       await authorize(writers, file, append.principal, { access: 'write', filetype: 'grid' })
-      this.permitted = append.principal
+      this.lastPermitted = append.principal
     }
     checkIfMatch({ version: file!.version + (this.rows > 0 ? 1 : 0) }, append.ifMatch)
     const { grid } = this.after!
@@ -120,10 +121,13 @@ class AppendGroup {
     return { kind: 'applied', result: await this.add(append) }
   }
 
-  /** Returns whether the same caller was permitted before: nothing in this transaction changes who may write. */
+  /**
+   * Returns whether the last append was permitted to the same caller: nothing in this transaction changes who may write.
+   * Requests with the same key have the same caller object (`Authenticator`).
+   */
   private isPermitted({ caller, shareKey }: Principal): boolean {
-    const { permitted } = this
-    return permitted !== undefined && permitted.caller === caller && permitted.shareKey === shareKey
+    const last = this.lastPermitted
+    return last !== undefined && last.caller === caller && last.shareKey === shareKey
   }
 
   /**
@@ -194,11 +198,6 @@ class AppendGroup {
     if (tailBytes > MAX_TAIL_BYTES) await writers.jobs.schedule(owner, 'fold', String(idlocal))
     return tailBytes
   }
-}
-
-/** Identifies the idempotency key of a caller. */
-function callerKeyOf({ caller, key }: WriteKey): string {
-  return `${caller} ${key}`
 }
 
 /** Returns the version of appended rows. Adds one unless they continue the current version. */
