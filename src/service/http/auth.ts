@@ -5,9 +5,9 @@ import type { HttpRequest } from '../../contract/http.ts'
 import type { Caller } from '../access/access.ts'
 import { findSession, isValidKey } from '../accounts/sessions.ts'
 import type { FormerNames } from '../core/former-names.ts'
-import { Lru } from '../core/lru.ts'
 import type { ApiKeyRow } from '../store/aggregates/accounts.ts'
 import { sha256 } from '../store/schema/hash.ts'
+import { Lru } from '../store/schema/lru.ts'
 import type { Store } from '../store/store.ts'
 
 /** Lifetime of a cached credential, in ms. A revoked key works at most this much longer. */

@@ -1,6 +1,6 @@
 /** Limits the rate of requests. */
 import { Problem } from '../../contract/errors.ts'
-import { Lru } from '../core/lru.ts'
+import { Lru } from '../store/schema/lru.ts'
 
 const MINUTE_MS = 60_000
 /** Maximum number of users and addresses with a bucket. */

@@ -3,7 +3,7 @@ import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { OperationName } from '../../contract/operations/index.ts'
 import { peek } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
-import { Lru } from '../core/lru.ts'
+import { Lru } from '../store/schema/lru.ts'
 
 /** Maximum size of all responses, in bytes. */
 const MAX_CACHE_BYTES = 16 * 1024 * 1024

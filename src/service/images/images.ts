@@ -6,8 +6,8 @@ import type { ImageFormat } from '../../contract/operations/index.ts'
 import { Drawer, type ImageOptions, Undrawable } from '../../draw/index.ts'
 import type { RawJson } from '../../json/index.ts'
 import { Admission } from '../core/admission.ts'
-import { Lru } from '../core/lru.ts'
 import { SharedWork } from '../core/shared-work.ts'
+import { Lru } from '../store/schema/lru.ts'
 
 /** Lifetime of a cached failure, in ms. Until then, the figure is not drawn again. */
 const FAILURE_CACHE_MS = 60_000

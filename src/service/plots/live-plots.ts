@@ -6,8 +6,8 @@ import { authorizeCall, type FileRequest } from '../access/access.ts'
 import { isStillSignedIn } from '../accounts/sessions.ts'
 import type { Service } from '../core/context.ts'
 import type { Lazy } from '../core/lazy.ts'
-import { Lru } from '../core/lru.ts'
 import { SharedWork } from '../core/shared-work.ts'
+import { Lru } from '../store/schema/lru.ts'
 import type { Readers } from '../store/store.ts'
 import {
   describeMissingData,

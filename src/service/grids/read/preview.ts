@@ -1,9 +1,9 @@
 // Previews of grids in metadata: the first values of the first columns.
 import type { Fid } from '../../../contract/fid.ts'
 import { yieldToEventLoop } from '../../../json/index.ts'
-import { Lru } from '../../core/lru.ts'
 import { type ColumnRow, contentKeyOf } from '../../store/aggregates/grids.ts'
 import type { VersionRow } from '../../store/aggregates/versions.ts'
+import { Lru } from '../../store/schema/lru.ts'
 import type { Readers, Store } from '../../store/store.ts'
 import { type Cell, ColumnCursor, createFirstRows } from '../column/cursor.ts'
 import { type Snapshot, type SnapshotColumn, takeSnapshot, takeVersionSnapshot } from '../column/snapshot.ts'

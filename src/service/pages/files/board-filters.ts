@@ -10,12 +10,12 @@ import { ownerPrincipal, type RowFilter } from '../../access/access.ts'
 import { type BoardNode, listItems } from '../../boards/content.ts'
 import { describeUnknownFilter, listUnknownFilters } from '../../boards/filters.ts'
 import { fidOfItem, loadItemFile } from '../../boards/item-files.ts'
-import { Lru } from '../../core/lru.ts'
 import type { Snapshot } from '../../grids/column/snapshot.ts'
 import { Selection } from '../../grids/read/selection.ts'
 import { listUnfollowedColumns } from '../../plots/content.ts'
 import { bindRowFilter, listColumnsOf, listPlotGrids } from '../../plots/filter-rows.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
+import { Lru } from '../../store/schema/lru.ts'
 import { type BoardReader, renderNote, reshapeRows, takeItemSnapshot } from './board-reader.ts'
 
 /** Maximum number of values in a list. More are typed. */

@@ -11,6 +11,7 @@ import {
   type Claim,
 } from '../objects/blobs.ts'
 import { compress, decompress, type StreamChunk } from '../objects/codec.ts'
+import { Lru } from '../schema/lru.ts'
 import type { SliceRef } from './grids.ts'
 
 /** Compresses data and stores it as a blob. The caller sets `seq`. */
@@ -117,20 +118,18 @@ function packSlices(slices: readonly NewSlice[]): NewSlice[][] {
  * The texts of the packs that were read last, by blob. The slices of a pack are mostly read one after the other, or
  * columns of it after each other.
  */
-const recentPacks = new Map<string, Promise<Buffer>>()
-const MAX_RECENT_PACKS = 512
+const recentPacks = new Lru<Promise<Buffer>>(512, () => 1)
 
 /** Returns the text of a pack. Throws `damaged`. */
 function loadPack(blobs: BlobReader, blob: BlobRef): Promise<Buffer> {
   const name = blobIdOf(blob)
+  const recent = recentPacks.get(name)
   // A reader in batches counts the reads.
-  const stored = blobs instanceof BatchedBlobs || !recentPacks.has(name) ? blobs.get(blob) : undefined
-  const text = recentPacks.get(name) ?? stored!.then((bytes) => decompress(bytes, MAX_PACK_BYTES))
-  recentPacks.delete(name)
+  if (recent && blobs instanceof BatchedBlobs) blobs.get(blob).catch(() => {})
+  if (recent) return recent
+  const text = blobs.get(blob).then((bytes) => decompress(bytes, MAX_PACK_BYTES))
   recentPacks.set(name, text)
-  if (recentPacks.size > MAX_RECENT_PACKS) recentPacks.delete(recentPacks.keys().next().value!)
   text.catch(() => recentPacks.delete(name))
-  stored?.catch(() => {})
   return text
 }
 

@@ -1,3 +1,5 @@
+// A cache of the values used last.
+
 /** Least-recently-used cache with a maximum total size. */
 export class Lru<T> {
   private readonly entries = new Map<string, T>()
