@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, formatBytes } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, parseRaw, parseRawAsync, type RawJson } from '../../json/index.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
+import { LF } from '../values/characters.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, Warnings } from '../values/warnings.ts'
 
@@ -14,6 +15,32 @@ export interface JsonLine {
 
 /** Minimum size of a line that is parsed in several turns of the event loop. */
 const MIN_LONG_LINE_BYTES = 256 * 1024
+
+/** Number of lines that are taken at once, unless they exceed a size in bytes: each column takes time each time. */
+const MIN_TAKEN_LINES = 16
+const MAX_GATHERED_BYTES = 2 * 1024 * 1024
+
+/** Joins chunks until they have several line ends. */
+async function* gatherLines(chunks: Bytes): Bytes {
+  let gathered: Uint8Array[] = []
+  let bytes = 0
+  let lines = 0
+  for await (const chunk of chunks) {
+    for (let at = chunk.indexOf(LF); at >= 0 && lines < MIN_TAKEN_LINES; at = chunk.indexOf(LF, at + 1))
+      lines++
+    bytes += chunk.length
+    const isEnough = lines >= MIN_TAKEN_LINES || bytes >= MAX_GATHERED_BYTES
+    if (isEnough && gathered.length === 0) yield chunk
+    // A copy, since the sender may reuse the buffer.
+    else gathered.push(Uint8Array.from(chunk))
+    if (!isEnough) continue
+    if (gathered.length > 0) yield Buffer.concat(gathered)
+    gathered = []
+    bytes = 0
+    lines = 0
+  }
+  if (gathered.length > 0) yield Buffer.concat(gathered)
+}
 
 /**
  * Parses NDJSON of any encoding. Skips blank lines. Throws `bad_data` with line and text. `takeLines` is offered
@@ -59,10 +86,11 @@ export async function* readJsonLines(
       'Give one JSON object or array per line.',
     )
   }
-  for await (const chunk of decodeToUtf8(input, encoding, source, warnings, true)) {
+  const text = decodeToUtf8(input, encoding, source, warnings, true)
+  for await (const chunk of takeLines ? gatherLines(text) : text) {
     const buf = asBuffer(chunk)
     let start = 0
-    const stop = buf.lastIndexOf(0x0a) + 1
+    const stop = buf.lastIndexOf(LF) + 1
     while (start < stop) {
       if (takeLines && rest.length === 0) {
         const { rows, bytes } = await takeLines(buf.subarray(start, stop))
@@ -70,13 +98,20 @@ export async function* readJsonLines(
         start += bytes
         if (start === stop) break
       }
-      const end = buf.indexOf(0x0a, start)
-      const part = buf.subarray(start, end)
-      const parsedLine = await lineOf(rest.length > 0 ? Buffer.concat([...rest, part]) : part)
-      rest = []
-      restBytes = 0
+      const next = buf.indexOf(LF, start) + 1
+      // With its line end.
+      let whole = buf.subarray(start, next)
+      start = next
+      if (rest.length > 0) {
+        whole = Buffer.concat([...rest, whole])
+        rest = []
+        restBytes = 0
+        const { rows } = (await takeLines?.(whole)) ?? { rows: 0 }
+        line += rows
+        if (rows > 0) continue
+      }
+      const parsedLine = await lineOf(whole.subarray(0, -1))
       if (parsedLine) yield parsedLine
-      start = end + 1
     }
     if (start < buf.length) {
       // A copy, since the sender may reuse the buffer.
