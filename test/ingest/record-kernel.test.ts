@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
 import { RecordKernel } from '../../src/ingest/kernel/records.ts'
-import { ingestJsonLines } from '../../src/ingest/records/records.ts'
+import { ingestJson, ingestJsonLines } from '../../src/ingest/records/records.ts'
 import type { Slice } from '../../src/ingest/values/table.ts'
 import { runs } from '../support/property-runs.ts'
 
@@ -122,6 +122,7 @@ async function read(
   text: string,
   usage: typeof Kernel.usage,
   { keys, flatten, piece }: { keys?: string[]; flatten: boolean; piece: number },
+  ingest: typeof ingestJson = ingestJsonLines,
 ): Promise<Found> {
   Kernel.usage = usage
   const bytes = Buffer.from(text)
@@ -131,7 +132,7 @@ async function read(
   const slices: NonNullable<Found['slices']> = []
   const sink = { slice: (slice: Slice) => void slices.push({ ...slice, text: slice.text.toString() }) }
   try {
-    const { lineOf: _, ...result } = await ingestJsonLines(pieces(), { keys, flatten }, sink)
+    const { lineOf: _, ...result } = await ingest(pieces(), { keys, flatten }, sink)
     return { slices, result }
   } catch (error) {
     return { error: String(error) }
@@ -142,6 +143,65 @@ it('any lines give the same slices, types, warnings and errors', async () => {
   await fc.assert(
     fc.asyncProperty(file, async ({ text, ...options }) => {
       expect(await read(text, 'always', options)).toEqual(await read(text, 'never', options))
+    }),
+    { numRuns: runs(80, 5000) },
+  )
+}, 300_000)
+
+/** An array of records of a few layouts, most of them like the one before, with blanks as in the example or others. */
+const records = fc
+  .record({
+    layouts: fc.array(
+      fc.record({
+        names: fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 5 }),
+        gap: fc.constantFrom('', ' ', '\n    '),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+    items: fc.array(
+      fc.record({
+        layout: fc.constantFrom(0, 0, 0, 0, 0, 1, 2),
+        cells: fc.array(fc.oneof({ weight: 6, arbitrary: scalar }, nested), { minLength: 5, maxLength: 5 }),
+        longer: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 3000),
+        isTwice: fc.constantFrom(false, false, false, false, false, false, true),
+        odd: fc.oneof(
+          { weight: 120, arbitrary: fc.constant(undefined) },
+          { weight: 1, arbitrary: fc.constantFrom('null', 'null', '[1]', '7') },
+        ),
+      }),
+      { minLength: 1, maxLength: 60 },
+    ),
+    separator: fc.constantFrom(',', ', ', ',\n', ',\n  ', ' ,\t'),
+    otherSeparator: fc.option(fc.nat(59), { freq: 3 }),
+    last: fc.constantFrom('', '\n'),
+    around: fc.constantFrom(['', ''], ['{"data":', '}'], [' ', '\n']),
+    keys: fc.constantFrom<string[] | undefined>(undefined, ['id'], ['k', 'id']),
+    flatten: fc.boolean(),
+    piece: fc.integer({ min: 20, max: 3000 }),
+  })
+  .map(({ layouts, items, separator, otherSeparator, last, around, ...rest }) => {
+    const texts = items.map(({ layout, cells, longer, isTwice, odd }) => {
+      if (odd !== undefined) return odd
+      const { names, gap } = layouts[layout % layouts.length]
+      const values = longer > 0 ? [JSON.stringify('x'.repeat(longer)), ...cells.slice(1)] : cells
+      const members = names.map((name, k) => `${JSON.stringify(name)}:${gap}${values[k]}`)
+      if (isTwice) members.push(members[0])
+      return `{${gap}${members.join(`,${gap}`)}}`
+    })
+    const joined = texts
+      .map((text, k) => (k === 0 ? text : (k === otherSeparator ? ' ,  ' : separator) + text))
+      .join('')
+    return { text: `${around[0]}[${joined}${last}]${around[1]}`, ...rest }
+  })
+
+it('any array of records gives the same slices, types, warnings and errors', async () => {
+  await fc.assert(
+    fc.asyncProperty(records, async ({ text, ...options }) => {
+      const [found, expected] = [
+        await read(text, 'always', options, ingestJson),
+        await read(text, 'never', options, ingestJson),
+      ]
+      expect(found).toEqual(expected)
     }),
     { numRuns: runs(80, 5000) },
   )

@@ -8,7 +8,10 @@ import { configure, ENDS, keyed, LINES, OUT, STARTS, weightAfter } from './rows.
 
 export { keyed }
 
-/** Texts between the values: address and length of each at PARTS, which LINES of rows.as.ts does not need. */
+/**
+ * Texts between the values, and the one between two records unless that is a line end: address and length of each at
+ * PARTS, which LINES of rows.as.ts does not need.
+ */
 export const PARTS: i32 = LINES
 /** Results of `values`: row of the first value of each kind, as in records.ts; −1 without one. */
 export const FIRSTS: i32 = 64
@@ -43,12 +46,14 @@ const COLON: i32 = 0x3a
 let width: i32 = 0
 let maxDepth: i32 = 0
 let takesObjects: bool = false
+let isSeparated: bool = false
 
 /**
- * Sets the number of values per line. PARTS has one text more. Lists are read up to a depth of `depth`, at most
- * 64; so are objects if `objects`.
+ * Sets the number of values per line. PARTS has one text more, and with `separated` another one, which separates records
+ * instead of line ends. Lists are read up to a depth of `depth`, at most 64; so are objects if `objects`.
  */
-export function begin(columns: i32, depth: i32, objects: bool): void {
+export function begin(columns: i32, depth: i32, objects: bool, separated: bool): void {
+  isSeparated = separated
   width = columns
   maxDepth = min(depth, 64)
   takesObjects = objects
@@ -244,7 +249,7 @@ function addValue(at: i32, cell: i32): i32 {
   return end
 }
 
-/** Finds rows in [from, to), which ends with a line end. Returns the offset of the next row. */
+/** Finds rows in [from, to), which a line end follows or ends. Returns the offset of the next row. */
 export function scan(from: i32, to: i32, maxRows: i32): i32 {
   let row = from
   let n = 0
@@ -262,17 +267,23 @@ export function scan(from: i32, to: i32, maxRows: i32): i32 {
       odd = 1
       break
     }
-    i += partLength(width)
-    if (<i32>load<u8>(i) == CR) i++
-    if (<i32>load<u8>(i) != LF || i >= to) {
+    i = recordEnd(i + partLength(width))
+    if (i == 0 || i > to) {
       odd = 1
       break
     }
-    row = i + 1
+    row = i
     n++
   }
   rows = n
   return row
+}
+
+/** Returns the end of the line end, or of the text between two records, at `at`; 0 if it is another text. */
+function recordEnd(at: i32): i32 {
+  if (isSeparated) return isPart(at, width + 1) ? at + partLength(width + 1) : 0
+  const end = <i32>load<u8>(at) == CR ? at + 1 : at
+  return <i32>load<u8>(end) == LF ? end + 1 : 0
 }
 
 /** Returns the first of rows [from, to) after which slices end, as `cut` of rows.as.ts; −1 without one. */

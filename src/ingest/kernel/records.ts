@@ -15,7 +15,7 @@ import {
 
 /** Exports of records.as.ts. */
 interface Exports {
-  begin(columns: number, depth: number, objects: number): void
+  begin(columns: number, depth: number, objects: number, separated: number): void
   keyed(count: number): void
   scan(from: number, to: number, maxRows: number): number
   cutRecords(from: number, to: number, before: number): number
@@ -35,6 +35,10 @@ export const VALUE_KINDS = ['text', 'number', 'boolean', 'json'] as const
 /** Size of lines that are scanned at first, and growth while all are like the example. */
 const MIN_PIECE_BYTES = 4096
 const PIECE_GROWTH = 4
+/** Size of a piece of records, in records of the size of the example: a longer one is not taken. */
+const MIN_PIECE_RECORDS = 4
+/** Line ends behind a piece. */
+const PADDING_BYTES = 64
 /** Maximum number of kernels at once. */
 const MAX_KERNELS = 8
 
@@ -52,6 +56,8 @@ export class RecordKernel {
   private readonly bytes: Buffer
   private readonly words: Int32Array
   private width = 0
+  /** Minimum size of records that a scan takes; undefined for lines. */
+  private minBytes: number | undefined
   /** Size of lines that the next scan takes. */
   private pieceBytes = MIN_PIECE_BYTES
 
@@ -79,13 +85,20 @@ export class RecordKernel {
 
   /**
    * Sets the texts before, between and after the values of a line. `keys`: positions of the values that decide
-   * where slices end; none: all. `depth`: maximum depth of lists and, with `takesObjects`, of objects. Returns
-   * whether such lines can be read.
+   * where slices end; none: all. `depth`: maximum depth of lists and, with `takesObjects`, of objects. `separated`: the
+   * text between two records instead of a line end, and the size of the example. Returns whether such lines can be read.
    */
-  learn(parts: readonly Buffer[], keys: readonly number[], { depth, takesObjects }: NestedValues): boolean {
+  learn(
+    example: readonly Buffer[],
+    keys: readonly number[],
+    { depth, takesObjects }: NestedValues,
+    separated?: { by: Buffer; bytes: number },
+  ): boolean {
+    const parts = separated ? [...example, separated.by] : example
     const size = parts.reduce((sum, part) => sum + part.length + 8, 0)
-    const width = parts.length - 1
+    const width = example.length - 1
     this.width = 0
+    this.minBytes = separated && MIN_PIECE_RECORDS * separated.bytes
     if (size > PARTS_BYTES || width > MAX_BLOCK_CELLS || keys.length > MAX_KEYS) return false
     let at = PARTS + parts.length * 8
     for (const [k, part] of parts.entries()) {
@@ -94,7 +107,7 @@ export class RecordKernel {
       at += part.copy(this.bytes, at)
     }
     this.words.set(keys, KEYS >> 2)
-    this.exports.begin(width, depth, takesObjects ? 1 : 0)
+    this.exports.begin(width, depth, takesObjects ? 1 : 0, separated ? 1 : 0)
     this.exports.keyed(keys.length)
     this.width = width
     return true
@@ -106,17 +119,25 @@ export class RecordKernel {
    */
   scan(lines: Buffer): { rows: number; bytes: number; mayContinue: boolean } {
     const { width } = this
-    const most = Math.min(TEXT_BYTES, this.pieceBytes)
-    const cut = lines.length <= most ? lines.length : lines.lastIndexOf(LF, most - 1) + 1
-    // At least one line.
-    const size = cut > 0 ? cut : lines.indexOf(LF) + 1
+    const size = this.pieceSizeOf(lines)
     if (width === 0 || size > TEXT_BYTES) return { rows: 0, bytes: 0, mayContinue: false }
     lines.copy(this.bytes, TEXT, 0, size)
+    // No value continues behind a piece.
+    this.bytes.fill(LF, TEXT + size, TEXT + size + PADDING_BYTES)
     const maxRows = Math.min(MAX_BLOCK_ROWS, Math.floor(MAX_BLOCK_CELLS / width))
     const bytes = this.exports.scan(TEXT, TEXT + size, maxRows) - TEXT
-    const isLike = this.exports.odd.value === 0
+    // A piece of records ends within one.
+    const isLike = this.minBytes === undefined ? this.exports.odd.value === 0 : this.exports.rows.value > 0
     this.pieceBytes = isLike ? Math.min(TEXT_BYTES, this.pieceBytes * PIECE_GROWTH) : MIN_PIECE_BYTES
     return { rows: this.exports.rows.value, bytes, mayContinue: isLike && bytes < lines.length }
+  }
+
+  /** Returns how many bytes of lines or records to scan at once: at least one line. */
+  private pieceSizeOf(lines: Buffer): number {
+    const most = Math.min(TEXT_BYTES, Math.max(this.pieceBytes, this.minBytes ?? 0))
+    if (lines.length <= most || this.minBytes !== undefined) return Math.min(lines.length, most)
+    const cut = lines.lastIndexOf(LF, most - 1) + 1
+    return cut > 0 ? cut : lines.indexOf(LF) + 1
   }
 
   /** Returns the first of rows [from, to) after which slices end, as `Kernel.findEnd`. Sets `size`. */

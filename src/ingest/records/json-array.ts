@@ -2,12 +2,11 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, parseRaw, type RawJson, yieldToEventLoop } from '../../json/index.ts'
-import { BACKSLASH, COMMA, QUOTE } from '../values/characters.ts'
+import { BACKSLASH, CLOSING_BRACKET, COMMA, QUOTE } from '../values/characters.ts'
 import { badFile } from '../values/warnings.ts'
 
 const OPEN = 0x7b
 const CLOSE = 0x7d
-const END = 0x5d
 
 const isWhitespace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09
 
@@ -55,7 +54,8 @@ export async function* readJsonArray(text: Bytes, source: string, limits: Limits
         start = at
         depth = 1
       } else if (state === 'between' && c === COMMA) state = 'value'
-      else if ((state === 'between' || (state === 'value' && item === 0)) && c === END) state = 'after'
+      else if ((state === 'between' || (state === 'value' && item === 0)) && c === CLOSING_BRACKET)
+        state = 'after'
       else throw wrong(state === 'after' ? 'text after the end of the array' : 'not an object')
     }
     if (start >= 0) {

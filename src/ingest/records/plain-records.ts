@@ -1,4 +1,4 @@
-// Reads lines of JSON like the last one with a kernel.
+// Reads records of JSON like the last one with a kernel.
 import { defaultLimits } from '../../contract/limits.ts'
 import type { RawJson } from '../../json/index.ts'
 import { type NestedValues, RecordKernel } from '../kernel/records.ts'
@@ -37,16 +37,20 @@ export class PlainRecords {
     this.kernel.release()
   }
 
-  /** Takes a line, which `record` is, as the example for the next ones. */
-  learn(record: RawJson): void {
+  /**
+   * Takes a record as the example for the next ones. `separator`: the text between two records of an array; without it,
+   * the record is a line.
+   */
+  learn(record: RawJson, separator?: Buffer): void {
     this.columns = []
     if (++this.misses > MAX_MISSES) return
-    const members = record.kind === 'object' && record.start === 0 ? [...record.members()] : []
+    const isWhole = separator !== undefined || record.start === 0
+    const members = record.kind === 'object' && isWhole ? [...record.members()] : []
     const isPlain = this.nested.takesObjects || members.every(([, { kind }]) => kind !== 'object')
     const names = members.map(([name]) => name)
     if (members.length === 0 || !isPlain || new Set(names).size < names.length) return
     const parts: Buffer[] = []
-    let at = 0
+    let at = record.start
     for (const [, { start, end }] of members) {
       parts.push(record.buf.subarray(at, start))
       at = end
@@ -56,10 +60,11 @@ export class PlainRecords {
     const keys = [...columns.keys()].filter((k) => this.keys.includes(columns[k].name))
     // The kernel would hash all values of a row without keys.
     if (this.keys.length > 0 && keys.length === 0) return
-    if (this.kernel.learn(parts, keys, this.nested)) this.columns = columns
+    const separated = separator && { by: separator, bytes: record.end - record.start + separator.length }
+    if (this.kernel.learn(parts, keys, this.nested, separated)) this.columns = columns
   }
 
-  /** Adds the first of complete lines that are like the example. Returns their number and size. */
+  /** Adds the first of lines or records that are like the example. Returns their number and size. */
   async add(lines: Buffer): Promise<{ rows: number; bytes: number }> {
     if (this.columns.length === 0) return { rows: 0, bytes: 0 }
     let [rows, bytes] = [0, 0]

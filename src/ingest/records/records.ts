@@ -7,15 +7,18 @@ import {
   type Bytes,
   concatAsync,
   excerpt,
+  findValueEnd,
   parseJsonString,
   parseRawAsync,
   peek,
-  type RawJson,
+  RawJson,
   resumeStream,
   shouldYield,
+  skipWhitespace,
   yieldToEventLoop,
 } from '../../json/index.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
+import { CLOSING_BRACKET, COMMA } from '../values/characters.ts'
 import type { IngestResult, SliceSink } from '../values/table.ts'
 import { badFile, Warnings } from '../values/warnings.ts'
 import { readJsonArray } from './json-array.ts'
@@ -106,8 +109,8 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
     throw error instanceof Problem ? new Problem('bad_data', error.message) : error
   }
   const table = new RecordTable(sink, options)
-  if (json.kind === 'array') await readItems(json, table, source, limits.columns)
-  else if (json.kind === 'object') await readMembers(json, table, source, warnings, limits.columns)
+  if (json.kind === 'array') await readItems(json, table, options)
+  else if (json.kind === 'object') await readMembers(json, table, options, warnings)
   else throw badFile(source, 'neither an object nor an array', SHAPES_HINT)
   return table.finish(warnings)
 }
@@ -123,37 +126,87 @@ function findFeatures(members: ReadonlyMap<string, RawJson>): RawJson | undefine
 
 const SHAPES_HINT = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]}, or rows as arrays.'
 
-/** Adds the items of an array: records, rows or single values. */
+/** Adds the items of an array: records, rows or single values. `membersOf`: the cells of a record that is more than one. */
 async function readItems(
   json: RawJson,
   table: RecordTable,
-  source: string,
-  most: number,
-  membersOf = (record: RawJson): Iterable<Member> => record.entries(),
+  options: JsonOptions,
+  membersOf?: (record: RawJson) => Iterable<Member>,
 ): Promise<void> {
-  let kind: RawJson['kind'] | undefined
-  let names: string[] | undefined
-  let at = 0
-  for (const item of json.items()) {
-    at++
-    kind ??= item.kind
-    if (item.kind === 'null' && kind === 'object') continue
-    if (item.kind === 'object' && kind === 'object') await table.addRecord(membersOf(item))
-    else if (item.kind === 'array' && kind === 'array') {
-      if (at === 1) {
-        names = headerNamesOf(readCells(item, most, source))
-        if (names) {
-          for (const name of names) table.getOrAddColumn(name)
-          continue
-        }
+  const isLarge = json.end - json.start >= MIN_KERNEL_BYTES
+  const plain = membersOf ? undefined : PlainRecords.open(table, options, isLarge)
+  try {
+    await new ItemReader(json, table, options).read(membersOf ?? ((record) => record.entries()), plain)
+  } finally {
+    plain?.release()
+  }
+}
+
+/** Adds the items of an array to a table. */
+class ItemReader {
+  /** Kind of the first item, and number of items so far. */
+  private kind: RawJson['kind'] | undefined
+  private count = 0
+  /** Names in the first row. */
+  private names: string[] | undefined
+  private readonly source: string
+  private readonly maxColumns: number
+
+  constructor(
+    private readonly json: RawJson,
+    private readonly table: RecordTable,
+    { source = 'input', limits = defaultLimits }: JsonOptions,
+  ) {
+    this.source = source
+    this.maxColumns = limits.columns
+  }
+
+  async read(
+    membersOf: (record: RawJson) => Iterable<Member>,
+    plain: PlainRecords | undefined,
+  ): Promise<void> {
+    const { buf, start, end, limits } = this.json
+    for (let at = skipWhitespace(buf, start + 1); buf[at] !== CLOSING_BRACKET; ) {
+      const item = new RawJson(buf, at, findValueEnd(buf, at), limits)
+      at = skipWhitespace(buf, item.end)
+      if (buf[at] === COMMA) at = skipWhitespace(buf, at + 1)
+      this.count++
+      this.kind ??= item.kind
+      if (item.kind !== 'object' || this.kind !== 'object') {
+        await this.addOther(item)
+        continue
       }
-      const cells = readCells(item, most, source)
-      if (names && cells.length > names.length)
-        throw badFile(source, `row ${at} has ${cells.length} values; there are ${names.length} names`)
-      await table.addRecord(cells.map((cell, k) => [names?.[k] ?? `column_${k + 1}`, cell]))
-    } else if (kind !== 'object' && kind !== 'array' && item.kind !== 'object' && item.kind !== 'array')
-      await table.addRecord([['value', item]])
-    else throw badFile(source, `item ${at} has another type than the items before it`, SHAPES_HINT)
+      await this.table.addRecord(membersOf(item))
+      if (!plain) continue
+      plain.learn(item, buf.subarray(item.end, at))
+      const { rows, bytes } = await plain.add(buf.subarray(at, end))
+      this.count += rows
+      at += bytes
+    }
+  }
+
+  /** Adds an item that is no record. Throws `bad_data` for a kind that does not fit to the first. */
+  private async addOther(item: RawJson): Promise<void> {
+    const { kind, source, count } = this
+    if (item.kind === 'null' && kind === 'object') return
+    if (item.kind === 'array' && kind === 'array') await this.addRow(item)
+    else if (kind !== 'object' && kind !== 'array' && item.kind !== 'object' && item.kind !== 'array')
+      await this.table.addRecord([['value', item]])
+    else throw badFile(source, `item ${count} has another type than the items before it`, SHAPES_HINT)
+  }
+
+  private async addRow(row: RawJson): Promise<void> {
+    const { table, source, count } = this
+    const cells = readCells(row, this.maxColumns, source)
+    if (count === 1) {
+      this.names = headerNamesOf(cells)
+      for (const name of this.names ?? []) table.getOrAddColumn(name)
+      if (this.names) return
+    }
+    const { names } = this
+    if (names && cells.length > names.length)
+      throw badFile(source, `row ${count} has ${cells.length} values; there are ${names.length} names`)
+    await table.addRecord(cells.map((cell, k) => [names?.[k] ?? `column_${k + 1}`, cell]))
   }
 }
 
@@ -188,10 +241,10 @@ function isFigure(members: ReadonlyMap<string, RawJson>): boolean {
 async function readMembers(
   json: RawJson,
   table: RecordTable,
-  source: string,
+  options: JsonOptions,
   warnings: Warnings,
-  most: number,
 ): Promise<void> {
+  const { source = 'input' } = options
   const members = (await json.indexMembers()).entries()
   const cols = await members.get('cols')?.indexMembers()
   if (cols?.kind === 'object') {
@@ -227,7 +280,7 @@ async function readMembers(
       table.addColumns(propertiesOf(feature))
       if (shouldYield()) await yieldToEventLoop()
     }
-    await readItems(features, table, source, most, featureMembersOf)
+    await readItems(features, table, options, featureMembersOf)
     return
   }
   const arrays = [...members].filter(([, member]) => member.kind === 'array')
@@ -235,7 +288,7 @@ async function readMembers(
   const first: RawJson | undefined = only?.[1].items().next().value
   if (arrays.length === 1 && first?.kind === 'object' && members.size >= 1) {
     if (members.size > 1) warnings.note(`only ${only[0]} was read: the other members are not a table`)
-    await readItems(only[1], table, source, most)
+    await readItems(only[1], table, options)
     return
   }
   if (arrays.length === 0 || arrays.length < members.size)

@@ -12,4 +12,5 @@ export const ZERO = 0x30
 export const NINE = 0x39
 export const COLON = 0x3a
 export const BACKSLASH = 0x5c
+export const CLOSING_BRACKET = 0x5d
 export const LETTER_N = 0x6e
