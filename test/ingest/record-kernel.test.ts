@@ -1,6 +1,7 @@
 // Lines of JSON give the same table with and without the kernel.
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
+import { defaultLimits } from '../../src/contract/limits.ts'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
 import { RecordKernel } from '../../src/ingest/kernel/records.ts'
 import { ingestJson, ingestJsonLines } from '../../src/ingest/records/records.ts'
@@ -123,6 +124,7 @@ async function read(
   usage: typeof Kernel.usage,
   { keys, flatten, piece }: { keys?: string[]; flatten: boolean; piece: number },
   ingest: typeof ingestJson = ingestJsonLines,
+  limits = defaultLimits,
 ): Promise<Found> {
   Kernel.usage = usage
   const bytes = Buffer.from(text)
@@ -132,7 +134,7 @@ async function read(
   const slices: NonNullable<Found['slices']> = []
   const sink = { slice: (slice: Slice) => void slices.push({ ...slice, text: slice.text.toString() }) }
   try {
-    const { lineOf: _, ...result } = await ingest(pieces(), { keys, flatten }, sink)
+    const { lineOf: _, ...result } = await ingest(pieces(), { keys, flatten, limits }, sink)
     return { slices, result }
   } catch (error) {
     return { error: String(error) }
@@ -197,11 +199,12 @@ const records = fc
 it('any array of records gives the same slices, types, warnings and errors', async () => {
   await fc.assert(
     fc.asyncProperty(records, async ({ text, ...options }) => {
-      const [found, expected] = [
-        await read(text, 'always', options, ingestJson),
-        await read(text, 'never', options, ingestJson),
-      ]
-      expect(found).toEqual(expected)
+      // An array of more than the last limit is read object by object.
+      for (const json_body_bytes of [defaultLimits.json_body_bytes, 20]) {
+        const limits = { ...defaultLimits, json_body_bytes }
+        const found = await read(text, 'always', options, ingestJson, limits)
+        expect(found).toEqual(await read(text, 'never', options, ingestJson, limits))
+      }
     }),
     { numRuns: runs(80, 5000) },
   )

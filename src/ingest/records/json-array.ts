@@ -1,7 +1,14 @@
 // Reads large JSON arrays object by object.
 import { Problem } from '../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../contract/limits.ts'
-import { asBuffer, type Bytes, parseRaw, type RawJson, yieldToEventLoop } from '../../json/index.ts'
+import {
+  asBuffer,
+  type Bytes,
+  parseRaw,
+  type RawJson,
+  skipWhitespace,
+  yieldToEventLoop,
+} from '../../json/index.ts'
 import { BACKSLASH, CLOSING_BRACKET, COMMA, QUOTE } from '../values/characters.ts'
 import { badFile } from '../values/warnings.ts'
 
@@ -10,8 +17,27 @@ const CLOSE = 0x7d
 
 const isWhitespace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09
 
-/** Yields the objects of a JSON array, in constant memory. Throws `bad_data` with the item. */
-export async function* readJsonArray(text: Bytes, source: string, limits: Limits): AsyncGenerator<RawJson> {
+/** Returns the start of the object after a comma; −1 if there is none yet. */
+function nextItemOf(buf: Buffer, from: number): number {
+  const comma = skipWhitespace(buf, from)
+  const next = buf[comma] === COMMA ? skipWhitespace(buf, comma + 1) : -1
+  return buf[next] === OPEN ? next : -1
+}
+
+/**
+ * Yields the objects of a JSON array, in constant memory. Throws `bad_data` with the item. `takeRecords` is offered what
+ * follows an object after it was yielded, and the text in between, and can take the first objects like it.
+ */
+export async function* readJsonArray(
+  text: Bytes,
+  source: string,
+  limits: Limits,
+  takeRecords?: (
+    example: RawJson,
+    separator: Buffer,
+    rest: Buffer,
+  ) => Promise<{ rows: number; bytes: number }>,
+): AsyncGenerator<RawJson> {
   let buf: Buffer = Buffer.alloc(0)
   let item = 0
   let state: 'before' | 'value' | 'between' | 'after' = 'before'
@@ -41,10 +67,18 @@ export async function* readJsonArray(text: Bytes, source: string, limits: Limits
         } else if (c === QUOTE) inString = true
         else if (c === OPEN) depth++
         else if (c === CLOSE && --depth === 0) {
-          yield parsed(buf.subarray(start, at + 1))
+          const record = parsed(buf.subarray(start, at + 1))
+          yield record
           item++
           start = -1
           state = 'between'
+          const next = takeRecords ? nextItemOf(buf, at + 1) : -1
+          if (takeRecords && next >= 0) {
+            const { rows, bytes } = await takeRecords(record, buf.subarray(at + 1, next), buf.subarray(next))
+            item += rows
+            at = next + bytes - 1
+            state = 'value'
+          }
         }
         continue
       }

@@ -98,8 +98,17 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
         'Use NDJSON, with one JSON object per line, which has no such limit.',
       )
     const table = new RecordTable(sink, options)
-    for await (const record of readJsonArray(resumeStream(parts, text), source, limits))
-      await table.addRecord(record.entries())
+    const plain = PlainRecords.open(table, options, true)
+    const takeRecords = (example: RawJson, separator: Buffer, rest: Buffer) => {
+      plain!.learn(example, separator)
+      return plain!.add(rest)
+    }
+    try {
+      const records = readJsonArray(resumeStream(parts, text), source, limits, plain && takeRecords)
+      for await (const record of records) await table.addRecord(record.entries())
+    } finally {
+      plain?.release()
+    }
     return table.finish(warnings)
   }
   let json: RawJson
