@@ -160,6 +160,7 @@ const records = fc
       }),
       { minLength: 1, maxLength: 3 },
     ),
+    areRows: fc.boolean(),
     items: fc.array(
       fc.record({
         layout: fc.constantFrom(0, 0, 0, 0, 0, 1, 2),
@@ -181,14 +182,15 @@ const records = fc
     flatten: fc.boolean(),
     piece: fc.integer({ min: 20, max: 3000 }),
   })
-  .map(({ layouts, items, separator, otherSeparator, last, around, ...rest }) => {
+  .map(({ layouts, areRows, items, separator, otherSeparator, last, around, ...rest }) => {
     const texts = items.map(({ layout, cells, longer, isTwice, odd }) => {
       if (odd !== undefined) return odd
       const { names, gap } = layouts[layout % layouts.length]
       const values = longer > 0 ? [JSON.stringify('x'.repeat(longer)), ...cells.slice(1)] : cells
-      const members = names.map((name, k) => `${JSON.stringify(name)}:${gap}${values[k]}`)
+      const members = names.map((name, k) => `${areRows ? '' : `${JSON.stringify(name)}:${gap}`}${values[k]}`)
       if (isTwice) members.push(members[0])
-      return `{${gap}${members.join(`,${gap}`)}}`
+      const text = members.join(`,${gap}`)
+      return areRows ? `[${gap}${text}]` : `{${gap}${text}}`
     })
     const joined = texts
       .map((text, k) => (k === 0 ? text : (k === otherSeparator ? ' ,  ' : separator) + text))

@@ -38,14 +38,14 @@ export class PlainRecords {
   }
 
   /**
-   * Takes a record as the example for the next ones. `separator`: the text between two records of an array; without it,
-   * the record is a line.
+   * Takes a record, or a row, as the example for the next ones. `separator`: the text between two of them in an array;
+   * without it, the record is a line. `rowNames`: names of the cells of a row.
    */
-  learn(record: RawJson, separator?: Buffer): void {
+  learn(record: RawJson, separator?: Buffer, rowNames?: readonly string[]): void {
     this.columns = []
     if (++this.misses > MAX_MISSES) return
-    const isWhole = separator !== undefined || record.start === 0
-    const members = record.kind === 'object' && isWhole ? [...record.members()] : []
+    if (separator === undefined && record.start > 0) return
+    const members = [...(record.kind === 'array' ? nameByPosition(record, rowNames) : record.members())]
     const isPlain = this.nested.takesObjects || members.every(([, { kind }]) => kind !== 'object')
     const names = members.map(([name]) => name)
     if (members.length === 0 || !isPlain || new Set(names).size < names.length) return
@@ -78,4 +78,10 @@ export class PlainRecords {
     this.misses = Math.max(0, this.misses - rows / WORTHWHILE_ROWS)
     return { rows, bytes }
   }
+}
+
+/** Yields the cells of a row with their names: by default `column_1` … */
+export function* nameByPosition(row: RawJson, names: readonly string[] = []): Generator<[string, RawJson]> {
+  let k = 0
+  for (const cell of row.items()) yield [names[k++] ?? `column_${k}`, cell]
 }

@@ -23,7 +23,7 @@ import type { IngestResult, SliceSink } from '../values/table.ts'
 import { badFile, Warnings } from '../values/warnings.ts'
 import { readJsonArray } from './json-array.ts'
 import { readJsonLines } from './ndjson.ts'
-import { PlainRecords } from './plain-records.ts'
+import { nameByPosition, PlainRecords } from './plain-records.ts'
 import { type JsonOptions, type Member, RecordTable } from './record-table.ts'
 
 function propertiesOf(feature: RawJson): Iterable<Member> {
@@ -66,12 +66,6 @@ export async function ingestJsonLines(
 
 /** Minimum size of a file that is read with a kernel, in bytes. */
 const MIN_KERNEL_BYTES = 64 * 1024
-
-/** Yields the cells of a row with names by position: `column_1` … */
-function* nameByPosition(row: RawJson): Generator<[string, RawJson]> {
-  let k = 0
-  for (const cell of row.items()) yield [`column_${++k}`, cell]
-}
 
 /**
  * Parses a JSON document: records (`[{…}]`), rows (`[[…]]`), columns (`{"name": […]}`) or grid content of the
@@ -181,13 +175,10 @@ class ItemReader {
       if (buf[at] === COMMA) at = skipWhitespace(buf, at + 1)
       this.count++
       this.kind ??= item.kind
-      if (item.kind !== 'object' || this.kind !== 'object') {
-        await this.addOther(item)
-        continue
-      }
-      await this.table.addRecord(membersOf(item))
-      if (!plain) continue
-      plain.learn(item, buf.subarray(item.end, at))
+      if (item.kind === 'object' && this.kind === 'object') await this.table.addRecord(membersOf(item))
+      else await this.addOther(item)
+      if (!plain || !(item.kind === 'object' || item.kind === 'array')) continue
+      plain.learn(item, buf.subarray(item.end, at), this.names)
       const { rows, bytes } = await plain.add(buf.subarray(at, end))
       this.count += rows
       at += bytes
@@ -215,7 +206,7 @@ class ItemReader {
     const { names } = this
     if (names && cells.length > names.length)
       throw badFile(source, `row ${count} has ${cells.length} values; there are ${names.length} names`)
-    await table.addRecord(cells.map((cell, k) => [names?.[k] ?? `column_${k + 1}`, cell]))
+    await table.addRecord(nameByPosition(row, names))
   }
 }
 
