@@ -1,7 +1,8 @@
 // Buffers of output that are used again, so that long output does not allocate all of its bytes.
 
-/** Maximum number of buffers that wait for their next use. */
+/** Maximum number of buffers that wait for their next use, and of the bytes of each. */
 const MAX_IDLE = 2
+const MAX_IDLE_BYTES = 1024 * 1024
 
 const idle: Buffer[] = []
 const lent = new WeakMap<ArrayBufferLike, Buffer>()
@@ -27,5 +28,5 @@ export function returnBuffer(chunk: Uint8Array): void {
   const buffer = lent.get(chunk.buffer)
   if (!buffer) return
   lent.delete(chunk.buffer)
-  if (idle.length < MAX_IDLE) idle.push(buffer)
+  if (idle.length < MAX_IDLE && buffer.length <= MAX_IDLE_BYTES) idle.push(buffer)
 }

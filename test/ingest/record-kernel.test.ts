@@ -175,14 +175,17 @@ const records = fc
       { minLength: 1, maxLength: 60 },
     ),
     separator: fc.constantFrom(',', ', ', ',\n', ',\n  ', ' ,\t'),
-    otherSeparator: fc.option(fc.nat(59), { freq: 3 }),
+    /** Another separator after each so many records. */
+    others: fc.option(fc.tuple(fc.integer({ min: 2, max: 9 }), fc.constantFrom(' ,  ', ',\n ', ',')), {
+      freq: 2,
+    }),
     last: fc.constantFrom('', '\n'),
     around: fc.constantFrom(['', ''], ['{"data":', '}'], [' ', '\n']),
     keys: fc.constantFrom<string[] | undefined>(undefined, ['id'], ['k', 'id']),
     flatten: fc.boolean(),
     piece: fc.integer({ min: 20, max: 3000 }),
   })
-  .map(({ layouts, areRows, items, separator, otherSeparator, last, around, ...rest }) => {
+  .map(({ layouts, areRows, items, separator, others, last, around, ...rest }) => {
     const texts = items.map(({ layout, cells, longer, isTwice, odd }) => {
       if (odd !== undefined) return odd
       const { names, gap } = layouts[layout % layouts.length]
@@ -192,9 +195,8 @@ const records = fc
       const text = members.join(`,${gap}`)
       return areRows ? `[${gap}${text}]` : `{${gap}${text}}`
     })
-    const joined = texts
-      .map((text, k) => (k === 0 ? text : (k === otherSeparator ? ' ,  ' : separator) + text))
-      .join('')
+    const separatorBefore = (k: number): string => (others && k % others[0] === 0 ? others[1] : separator)
+    const joined = texts.map((text, k) => (k === 0 ? text : separatorBefore(k) + text)).join('')
     return { text: `${around[0]}[${joined}${last}]${around[1]}`, ...rest }
   })
 
@@ -211,6 +213,18 @@ it('any array of records gives the same slices, types, warnings and errors', asy
     { numRuns: runs(80, 5000) },
   )
 }, 300_000)
+
+it('a line above the limit is refused with its number, however chunks divide it', async () => {
+  const limits = { ...defaultLimits, record_bytes: 5000 }
+  const line = (size: number): string => `{"a":"${'x'.repeat(size - 8)}"}`
+  const text = `${[100, 5000, 100, 5001, 100].map(line).join('\n')}\n`
+  for (const usage of ['always', 'never'] as const)
+    for (const piece of [500, 4999, 7000, 1_000_000]) {
+      const options = { flatten: false, piece }
+      const { error } = await read(text, usage, options, ingestJsonLines, limits)
+      expect(error).toContain('line 4: the line is longer than')
+    }
+})
 
 it('slices of many rows end alike, by all columns or by the key', async () => {
   const lines = Array.from(

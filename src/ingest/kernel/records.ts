@@ -69,6 +69,9 @@ export class RecordKernel {
     this.words = new Int32Array(memory)
   }
 
+  /** Maximum size of a record, in bytes. */
+  static readonly maxRecordBytes = TEXT_BYTES
+
   /** Acquires a kernel; undefined without WebAssembly, or for a small file. Call `release` after use. */
   static acquire(isLarge: boolean): RecordKernel | undefined {
     const { usage } = Kernel

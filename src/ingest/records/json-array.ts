@@ -11,6 +11,7 @@ import {
 } from '../../json/index.ts'
 import { BACKSLASH, CLOSING_BRACKET, COMMA, QUOTE } from '../values/characters.ts'
 import { badFile } from '../values/warnings.ts'
+import type { PlainRecords } from './plain-records.ts'
 
 const OPEN = 0x7b
 const CLOSE = 0x7d
@@ -25,18 +26,14 @@ function nextItemOf(buf: Buffer, from: number): number {
 }
 
 /**
- * Yields the objects of a JSON array, in constant memory. Throws `bad_data` with the item. `takeRecords` is offered what
- * follows an object after it was yielded, and the text in between, and can take the first objects like it.
+ * Yields the objects of a JSON array, in constant memory. Throws `bad_data` with the item. After each, `plain` takes those
+ * that follow and are like it.
  */
 export async function* readJsonArray(
   text: Bytes,
   source: string,
   limits: Limits,
-  takeRecords?: (
-    example: RawJson,
-    separator: Buffer,
-    rest: Buffer,
-  ) => Promise<{ rows: number; bytes: number }>,
+  plain?: Pick<PlainRecords, 'take' | 'hasGivenUp'>,
 ): AsyncGenerator<RawJson> {
   let buf: Buffer = Buffer.alloc(0)
   let item = 0
@@ -72,9 +69,11 @@ export async function* readJsonArray(
           item++
           start = -1
           state = 'between'
-          const next = takeRecords ? nextItemOf(buf, at + 1) : -1
-          if (takeRecords && next >= 0) {
-            const { rows, bytes } = await takeRecords(record, buf.subarray(at + 1, next), buf.subarray(next))
+          const next = !plain || plain.hasGivenUp ? -1 : nextItemOf(buf, at + 1)
+          // Only if another object like it may be complete.
+          if (plain && next >= 0 && buf.length - next >= record.end) {
+            const separator = buf.subarray(at + 1, next)
+            const { rows, bytes } = await plain.take(record, separator, buf.subarray(next))
             item += rows
             at = next + bytes - 1
             state = 'value'

@@ -32,7 +32,7 @@ async function* gatherLines(chunks: Bytes): Bytes {
     const isEnough = lines >= MIN_TAKEN_LINES || bytes >= MAX_GATHERED_BYTES
     if (isEnough && gathered.length === 0) yield chunk
     // A copy, since the sender may reuse the buffer.
-    else gathered.push(Uint8Array.from(chunk))
+    else gathered.push(new Uint8Array(chunk))
     if (!isEnough) continue
     if (gathered.length > 0) yield Buffer.concat(gathered)
     gathered = []
@@ -86,6 +86,14 @@ export async function* readJsonLines(
       'Give one JSON object or array per line.',
     )
   }
+  const checkLength = (bytes: number): void => {
+    if (bytes <= limits.record_bytes) return
+    throw badData(
+      source,
+      { line: line + 1 },
+      `the line is longer than ${formatBytes(limits.record_bytes)} (limit record_bytes)`,
+    )
+  }
   const text = decodeToUtf8(input, encoding, source, warnings, true)
   for await (const chunk of takeLines ? gatherLines(text) : text) {
     const buf = asBuffer(chunk)
@@ -102,6 +110,7 @@ export async function* readJsonLines(
       // With its line end.
       let whole = buf.subarray(start, next)
       start = next
+      checkLength(restBytes + whole.length - 1)
       if (rest.length > 0) {
         whole = Buffer.concat([...rest, whole])
         rest = []
@@ -118,13 +127,7 @@ export async function* readJsonLines(
       rest.push(Buffer.from(buf.subarray(start)))
       restBytes += buf.length - start
     }
-    if (restBytes > limits.record_bytes) {
-      throw badData(
-        source,
-        { line: line + 1 },
-        `the line is longer than ${formatBytes(limits.record_bytes)} (limit record_bytes)`,
-      )
-    }
+    checkLength(restBytes)
   }
   const last = await lineOf(Buffer.concat(rest))
   if (last) yield last

@@ -6,13 +6,17 @@ import type { JsonOptions, RecordColumn, RecordTable } from './record-table.ts'
 
 /** Number of lines like the last one that are worth learning it. */
 const WORTHWHILE_ROWS = 4
-/** Number of lines that were not worth learning, more than others, after which the kernel is not tried again. */
+/** Examples that were not worth learning, more than others, after which the kernel is not tried again. */
 const MAX_MISSES = 1000
+/** Number of values that take as long to learn as the rest of an example. */
+const VALUES_PER_MISS = 64
 
 /** Adds records of plain values in bulk, as long as they have the names of the last line. */
 export class PlainRecords {
   private columns: readonly RecordColumn[] = []
   private misses = 0
+  /** How much learning the example took, as a number of misses. */
+  private cost = 1
 
   private constructor(
     private readonly table: RecordTable,
@@ -21,12 +25,13 @@ export class PlainRecords {
     private readonly nested: NestedValues,
   ) {}
 
-  /** Returns a reader until `release`; undefined without a kernel. */
+  /** Returns a reader until `release`; undefined without a kernel, and if that would take longer records than allowed. */
   static open(
     table: RecordTable,
     { keys = [], limits = defaultLimits, flatten }: JsonOptions,
     isLarge: boolean,
   ): PlainRecords | undefined {
+    if (limits.record_bytes < RecordKernel.maxRecordBytes) return undefined
     const kernel = RecordKernel.acquire(isLarge)
     // The line itself is an object.
     const nested = { depth: limits.json_depth - 1, takesObjects: !flatten }
@@ -37,15 +42,34 @@ export class PlainRecords {
     this.kernel.release()
   }
 
+  /** True if too few records were like the one before. */
+  get hasGivenUp(): boolean {
+    return this.misses > MAX_MISSES
+  }
+
+  /** Adds the first records of an array that are like `example`, as `learn` and `add` do. */
+  async take(
+    example: RawJson,
+    separator: Buffer,
+    rest: Buffer,
+    rowNames?: readonly string[],
+  ): Promise<{ rows: number; bytes: number }> {
+    this.learn(example, separator, rowNames)
+    return this.add(rest)
+  }
+
   /**
    * Takes a record, or a row, as the example for the next ones. `separator`: the text between two of them in an array;
    * without it, the record is a line. `rowNames`: names of the cells of a row.
    */
   learn(record: RawJson, separator?: Buffer, rowNames?: readonly string[]): void {
     this.columns = []
-    if (++this.misses > MAX_MISSES) return
+    if (this.hasGivenUp) return
+    this.misses++
     if (separator === undefined && record.start > 0) return
     const members = [...(record.kind === 'array' ? nameByPosition(record, rowNames) : record.members())]
+    this.cost = 1 + members.length / VALUES_PER_MISS
+    this.misses += this.cost - 1
     const isPlain = this.nested.takesObjects || members.every(([, { kind }]) => kind !== 'object')
     const names = members.map(([name]) => name)
     if (members.length === 0 || !isPlain || new Set(names).size < names.length) return
@@ -75,7 +99,7 @@ export class PlainRecords {
       bytes += found.bytes
       mayContinue = found.mayContinue
     }
-    this.misses = Math.max(0, this.misses - rows / WORTHWHILE_ROWS)
+    this.misses = Math.max(0, this.misses - (this.cost * rows) / WORTHWHILE_ROWS)
     return { rows, bytes }
   }
 }

@@ -93,12 +93,8 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
       )
     const table = new RecordTable(sink, options)
     const plain = PlainRecords.open(table, options, true)
-    const takeRecords = (example: RawJson, separator: Buffer, rest: Buffer) => {
-      plain!.learn(example, separator)
-      return plain!.add(rest)
-    }
     try {
-      const records = readJsonArray(resumeStream(parts, text), source, limits, plain && takeRecords)
+      const records = readJsonArray(resumeStream(parts, text), source, limits, plain)
       for await (const record of records) await table.addRecord(record.entries())
     } finally {
       plain?.release()
@@ -177,11 +173,12 @@ class ItemReader {
       this.kind ??= item.kind
       if (item.kind === 'object' && this.kind === 'object') await this.table.addRecord(membersOf(item))
       else await this.addOther(item)
-      if (!plain || !(item.kind === 'object' || item.kind === 'array')) continue
-      plain.learn(item, buf.subarray(item.end, at), this.names)
-      const { rows, bytes } = await plain.add(buf.subarray(at, end))
+      if (!plain || plain.hasGivenUp || !(item.kind === 'object' || item.kind === 'array')) continue
+      const separator = buf.subarray(item.end, at)
+      const { rows, bytes } = await plain.take(item, separator, buf.subarray(at, end), this.names)
       this.count += rows
-      at += bytes
+      // The next separator can be longer than that of the example.
+      at = skipWhitespace(buf, at + bytes)
     }
   }
 

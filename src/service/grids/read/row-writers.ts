@@ -7,6 +7,7 @@ import type { SnapshotColumn } from '../column/snapshot.ts'
 /** Size of a chunk of output, in bytes. */
 export const CHUNK_BYTES = 64 * 1024
 const LINE_END = Buffer.from('\n')
+const NO_BYTES = Buffer.alloc(0)
 /** Usual maximum size of a row, in bytes. */
 const ROW_BYTES = 4096
 /** Size above which a value is copied by a call, in bytes. For short values, a loop is faster. */
@@ -33,7 +34,7 @@ export class OutputBuffer {
 
   /** `rowEnds`: receives the end of each row. */
   constructor(
-    buf: Buffer = borrowBuffer(CHUNK_BYTES + ROW_BYTES),
+    buf: Buffer = NO_BYTES,
     private readonly rowEnds?: Uint32Array,
   ) {
     this.buf = buf
@@ -45,6 +46,11 @@ export class OutputBuffer {
   }
 
   reserve(more: number): void {
+    if (this.at + more > this.buf.length) this.grow(more)
+  }
+
+  private grow(more: number): void {
+    if (this.buf === NO_BYTES) this.buf = borrowBuffer(CHUNK_BYTES + ROW_BYTES)
     this.buf = ensureCapacity(this.buf, this.at, more)
   }
 
@@ -96,7 +102,7 @@ export class OutputBuffer {
   /** Returns the collected bytes, and starts again. */
   take(): Buffer {
     const bytes = lendBuffer(this.buf, this.at)
-    this.buf = borrowBuffer(CHUNK_BYTES + ROW_BYTES)
+    this.buf = NO_BYTES
     this.at = 0
     return bytes
   }
