@@ -39,6 +39,7 @@ export const commandRows = {
   'upload-checks': { args: [...MILLION, '--checks', 'rules.yml'], home: 'empty' },
   'upload-gzip': { args: ['upload', 'million.csv.gz', '-q'], home: 'empty' },
   'upload-ndjson': { args: ['upload', 'rows.ndjson', '-q'], home: 'empty' },
+  'upload-json': { args: ['upload', 'rows.json', '-q'], home: 'empty' },
   'upload-xlsx': { args: ['upload', 'sheet.xlsx', '-q'], home: 'empty' },
   'upload-wide': { args: ['upload', 'wide.csv', '-q'], home: 'empty' },
   cat: { setup: [MILLION], args: ['cat', 'million'], home: 'kept' },
@@ -100,10 +101,14 @@ export async function writeInputs(folder: string): Promise<void> {
       .map((line, k) => (k % 1000 === 1 ? line.replace(/^(\d+,[^,]+,[^,]+),[^,]+/, '$1,0') : line))
       .join('\n')
   })
-  write('rows.ndjson', () => {
-    const line = (k: number): string => JSON.stringify({ id: k, city: 'Oslo', price: k / 8, tags: [k % 7] })
-    return `${Array.from({ length: 200_000 }, (_, k) => line(k)).join('\n')}\n`
-  })
+  const records = Array.from({ length: 200_000 }, (_, k) => ({
+    id: k,
+    city: 'Oslo',
+    price: k / 8,
+    tags: [k % 7],
+  }))
+  write('rows.ndjson', () => `${records.map((record) => JSON.stringify(record)).join('\n')}\n`)
+  write('rows.json', () => JSON.stringify(records, undefined, 2))
   if (!existsSync(join(folder, 'sheet.xlsx'))) {
     const rows = Array.from({ length: 100_000 }, (_, k) => [
       k,

@@ -69,6 +69,10 @@ it('requests with and without kernels', async () => {
   const requests: [string, () => Promise<unknown>][] = [
     ['upload of CSV (rows)', () => upload('c.csv', csv)],
     ['upload of NDJSON (records, columns)', () => upload('c.ndjson', lines)],
+    [
+      'upload of JSON records (records, columns)',
+      () => upload('c.json', `[${lines.trim().split('\n').join()}]`),
+    ],
     ['JSON of a new grid (columns)', () => create(cols)],
     ['CSV of all rows (values: rows)', get('content?format=csv')],
     ['CSV of sorted rows (values: rows, gather)', get('content?format=csv&sort=city,-price')],

@@ -53,6 +53,7 @@ export function peers({ csv, folder, load, inTurn }: PeerBench): Row[] {
     duckdb(table, [
       `create table t as select * from read_csv('${csv}')`,
       `copy t to '${path('peer.ndjson')}' (format json)`,
+      `copy t to '${path('peer.json')}' (format json, array true)`,
       `copy t to '${path('peer.parquet')}' (format parquet)`,
     ]),
   )
@@ -92,6 +93,7 @@ export function peers({ csv, folder, load, inTurn }: PeerBench): Row[] {
   }
   const uploads: [file: string, reader: string][] = [
     [path('peer.ndjson'), 'read_json'],
+    [path('peer.json'), 'read_json'],
     [path('peer.parquet'), 'read_parquet'],
   ]
   const rows: Row[] = []

@@ -39,15 +39,23 @@ const scalar = fc.oneof(
   },
 )
 /** Lists and objects of values, with blanks in them. */
-const listOf = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+const listOf = (value: fc.Arbitrary<string>, gaps = ['', ' ', '\t']): fc.Arbitrary<string> =>
   fc
-    .tuple(fc.array(value, { maxLength: 3 }), fc.boolean(), fc.constantFrom('', ' ', '\t'))
+    .tuple(fc.array(value, { maxLength: 3 }), fc.boolean(), fc.constantFrom(...gaps))
     .map(([list, isObject, gap]) => {
       const items = list.map((item, k) => (isObject ? `"n${k}"${gap}:${gap}${item}` : item))
       const text = `${gap}${items.join(`${gap},${gap}`)}${gap}`
       return isObject ? `{${text}}` : `[${text}]`
     })
 const nested = listOf(fc.oneof({ weight: 3, arbitrary: scalar }, listOf(scalar)))
+/** The same with line ends. */
+const indented = listOf(fc.oneof({ weight: 3, arbitrary: scalar }, listOf(scalar)), [
+  '',
+  ' ',
+  '\n',
+  '\n  ',
+  '\r\n\t',
+])
 /** Values and lines that are no JSON, or no records. */
 const wrong = fc.constantFrom(
   '[1,]',
@@ -164,7 +172,10 @@ const records = fc
     items: fc.array(
       fc.record({
         layout: fc.constantFrom(0, 0, 0, 0, 0, 1, 2),
-        cells: fc.array(fc.oneof({ weight: 6, arbitrary: scalar }, nested), { minLength: 5, maxLength: 5 }),
+        cells: fc.array(fc.oneof({ weight: 6, arbitrary: scalar }, nested, indented), {
+          minLength: 5,
+          maxLength: 5,
+        }),
         longer: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 3000),
         isTwice: fc.constantFrom(false, false, false, false, false, false, true),
         odd: fc.oneof(

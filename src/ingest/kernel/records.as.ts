@@ -149,10 +149,18 @@ function numberEnd(at: i32): i32 {
   return i
 }
 
+/** Skips blanks, and in records of an array line ends. */
 function skipSpaces(at: i32): i32 {
   let i = at
-  while (<i32>load<u8>(i) == 0x20 || <i32>load<u8>(i) == 0x09) i++
-  return i
+  while (true) {
+    const c = <i32>load<u8>(i)
+    if (c != 0x20 && c != 0x09 && !(isSeparated && isLineEnd(c))) return i
+    i++
+  }
+}
+
+function isLineEnd(c: i32): bool {
+  return c == LF || c == CR
 }
 
 /** Returns the end of the text, number, true, false or null at `at`; 0 if it is not valid. */
@@ -167,7 +175,7 @@ function scalarEnd(at: i32): i32 {
   return numberEnd(at)
 }
 
-/** Returns the end of the list or object at `at`; 0 if it is not valid, too deep, or has a line end. */
+/** Returns the end of the list or object at `at`; 0 if it is not valid, too deep, or a line ends in it. */
 function nestedEnd(at: i32): i32 {
   let depth = 0
   /** Bit k: the bracket at depth k is a brace. */
@@ -323,13 +331,36 @@ export function values(column: i32, from: i32, to: i32): i32 {
     const isText = (flagged & QUOTED) != 0
     const length = jsonLength(cell)
     const start = load<i32>(STARTS + cell) - <i32>isText
-    for (let k = 0; k < length; k += 16) v128.store(out + k, v128.load(start + k))
-    out += length
-    store<u8>(out++, COMMA)
     const c = <i32>load<u8>(start)
+    const isNested = !isText && (c == BRACKET || c == BRACE)
+    if (isNested && hasLineEnd(start, start + length)) out = copyCompact(start, start + length, out)
+    else {
+      for (let k = 0; k < length; k += 16) v128.store(out + k, v128.load(start + k))
+      out += length
+    }
+    store<u8>(out++, COMMA)
     if (c == 0x6e && !isText) continue
-    const kind = isText ? 0 : c == 0x74 || c == 0x66 ? 2 : c == BRACKET || c == BRACE ? 3 : 1
+    const kind = isText ? 0 : c == 0x74 || c == 0x66 ? 2 : isNested ? 3 : 1
     if (load<i32>(FIRSTS + (kind << 2)) < 0) store<i32>(FIRSTS + (kind << 2), r)
   }
   return out
+}
+
+function hasLineEnd(from: i32, to: i32): bool {
+  for (let i = from; i < to; i++) if (isLineEnd(<i32>load<u8>(i))) return true
+  return false
+}
+
+/** Copies the list or object [from, to) to `out` without blanks between values, as `compactValue`. Returns the end. */
+function copyCompact(from: i32, to: i32, out: i32): i32 {
+  let target = out
+  let inString = false
+  for (let i = from; i < to; i++) {
+    const c = <i32>load<u8>(i)
+    if (!inString && c <= 0x20) continue
+    store<u8>(target++, c)
+    if (inString && c == BACKSLASH) store<u8>(target++, load<u8>(++i))
+    else if (c == QUOTE) inString = !inString
+  }
+  return target
 }

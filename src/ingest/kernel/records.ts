@@ -37,7 +37,7 @@ const MIN_PIECE_BYTES = 4096
 const PIECE_GROWTH = 4
 /** Size of a piece of records, in records of the size of the example: a longer one is not taken. */
 const MIN_PIECE_RECORDS = 4
-/** Line ends behind a piece. */
+/** Number of zeros behind a piece. */
 const PADDING_BYTES = 64
 /** Maximum number of kernels at once. */
 const MAX_KERNELS = 8
@@ -126,7 +126,7 @@ export class RecordKernel {
     if (width === 0 || size > TEXT_BYTES) return { rows: 0, bytes: 0, mayContinue: false }
     lines.copy(this.bytes, TEXT, 0, size)
     // No value continues behind a piece.
-    this.bytes.fill(LF, TEXT + size, TEXT + size + PADDING_BYTES)
+    this.bytes.fill(0, TEXT + size, TEXT + size + PADDING_BYTES)
     const maxRows = Math.min(MAX_BLOCK_ROWS, Math.floor(MAX_BLOCK_CELLS / width))
     const bytes = this.exports.scan(TEXT, TEXT + size, maxRows) - TEXT
     // A piece of records ends within one.
