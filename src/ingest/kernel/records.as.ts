@@ -257,7 +257,7 @@ function addValue(at: i32, cell: i32): i32 {
   return end
 }
 
-/** Finds rows in [from, to), which a line end follows or ends. Returns the offset of the next row. */
+/** Finds rows in [from, to), which ends with a line end or before a zero byte. Returns the offset of the next row. */
 export function scan(from: i32, to: i32, maxRows: i32): i32 {
   let row = from
   let n = 0

@@ -16,7 +16,7 @@ export interface JsonLine {
 /** Minimum size of a line that is parsed in several turns of the event loop. */
 const MIN_LONG_LINE_BYTES = 256 * 1024
 
-/** Number of lines that are taken at once, unless they exceed a size in bytes: each column takes time each time. */
+/** Number of lines that are offered together, unless they exceed a size in bytes: each offer takes time for each column. */
 const MIN_TAKEN_LINES = 16
 const MAX_GATHERED_BYTES = 2 * 1024 * 1024
 

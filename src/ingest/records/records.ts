@@ -125,7 +125,10 @@ function findFeatures(members: ReadonlyMap<string, RawJson>): RawJson | undefine
 
 const SHAPES_HINT = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]}, or rows as arrays.'
 
-/** Adds the items of an array: records, rows or single values. `membersOf`: the cells of a record that is more than one. */
+/**
+ * Adds the items of an array: records, rows or single values. `membersOf` returns the cells of a record, by default its
+ * members.
+ */
 async function readItems(
   json: RawJson,
   table: RecordTable,

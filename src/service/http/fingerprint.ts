@@ -23,7 +23,7 @@ export async function fingerprintRequest(
 
 /** Returns the SHA-256 of two buffers, the second of which can be large. */
 async function hashAll(head: Buffer, tail: Buffer = Buffer.alloc(0)): Promise<string> {
-  // One call costs half as much as an object.
+  // One call leaves no object to the garbage collector.
   if (tail.length <= HASHED_BYTES_PER_TURN) return hash('sha256', Buffer.concat([head, tail]), 'hex')
   const sum = createHash('sha256').update(head)
   for (let offset = 0; offset < tail.length; offset += HASHED_BYTES_PER_TURN) {
