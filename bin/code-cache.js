@@ -12,11 +12,10 @@ const { crc32 } = require('node:zlib')
 /** Age after which caches, which may be of unused versions, are removed: 30 days. */
 const OLD_MS = 30 * 24 * 3600 * 1000
 /** Final comment of dist/gridline.cjs and dist/help.cjs, with a hash of the rest, which names the chunks. */
-const STAMP = /\/\/ build ([0-9a-f]{16})\n?$/
-/** Begin and end of the function of a module, and how many characters before the end of one the stamp is found. */
+const STAMP = /\/\/ build ([0-9a-f]{16})\n+\}\)$/
+/** Begin and end of the function of a module. */
 const HEAD = Buffer.from('(function(exports,require,module,__filename,__dirname){')
 const TAIL = Buffer.from('\n})')
-const STAMP_CHARACTERS = 40
 
 /**
  * Loads the build for a command line, from the cache unless `isTraced`. Returns its exports, and a function
@@ -61,7 +60,7 @@ function openCache(file, argv) {
   // Flags of Node change what V8 accepts.
   if (process.execArgv.length > 0 || process.env.NODE_OPTIONS) return undefined
   const sources = new Map([[basename(file), readWrapped(file)]])
-  const stamp = STAMP.exec(sources.get(basename(file)).slice(-STAMP_CHARACTERS, -TAIL.length))?.[1]
+  const stamp = STAMP.exec(sources.get(basename(file)).slice(-40))?.[1]
   if (!stamp) return undefined
   const folder = dirname(file)
   const word = argv.find((argument) => /^[a-z]{1,20}$/.test(argument)) ?? 'main'
@@ -99,17 +98,7 @@ function openCache(file, argv) {
 
 /** Reads a file of the build as the function of a module. One string: V8 would copy a joined one. */
 function readWrapped(file) {
-  const descriptor = fs.openSync(file)
-  try {
-    const { size } = fs.fstatSync(descriptor)
-    const bytes = Buffer.allocUnsafeSlow(HEAD.length + size + TAIL.length)
-    HEAD.copy(bytes)
-    if (fs.readSync(descriptor, bytes, HEAD.length, size) < size) throw new Error(`cannot read ${file}`)
-    TAIL.copy(bytes, HEAD.length + size)
-    return bytes.latin1Slice()
-  } finally {
-    fs.closeSync(descriptor)
-  }
+  return Buffer.concat([HEAD, fs.readFileSync(file), TAIL]).latin1Slice()
 }
 
 /** Sets whether V8 drops the compiled code of functions that were not called for some time. */
