@@ -9,6 +9,7 @@ import {
   WARNING_HEADER,
 } from '../contract/headers.ts'
 import { HttpHeaders, type HttpRequest, type HttpResponse } from '../contract/http.ts'
+import { createIdempotencyKey } from '../contract/idempotency-key.ts'
 import {
   type BodyOf,
   type HeadersOf,
@@ -278,7 +279,7 @@ export class Client {
    */
   keyFor(method: string, path: string, fileName = ''): string {
     const prefix = this.options.idempotencyKey
-    if (prefix === undefined) return randomKey()
+    if (prefix === undefined) return createIdempotencyKey()
     const { createHash } = process.getBuiltinModule('node:crypto')
     if (this.writeCounts.size === 0 && !this.isMultiple) {
       this.writeCounts.set('', 1)
@@ -327,18 +328,6 @@ export class Client {
     if (response.status < 300 || response.status === 304) return response
     throw withKeyHint(await toProblem(response), { ...this.options, url: this.url })
   }
-}
-
-/**
- * Returns a unique key, which begins with the time: the server then stores keys next to each other. Not secret; the
- * crypto module takes longer to load than most requests.
- */
-function randomKey(): string {
-  const part = (): string =>
-    Math.floor(Math.random() * 2 ** 32)
-      .toString(16)
-      .padStart(8, '0')
-  return `${Date.now().toString(16).padStart(12, '0')}${part()}${part()}${part()}`
 }
 
 /** Resolves after `ms`; rejects with the reason of `signal` if that aborts before. */

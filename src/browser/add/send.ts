@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // Sends a file: small ones at once, others in parts that are resumed after a lost connection.
+import { createIdempotencyKey } from '../../contract/idempotency-key.ts'
 import type { ResultOf } from '../../contract/operations/index.ts'
 import { ApiError, call, toHeaderText } from '../api.ts'
 
@@ -80,8 +81,7 @@ export async function sendFile(
   const all = {
     ...nameHeaders(file.name),
     ...headers,
-    // The time first, as in `client/client.ts`.
-    'Idempotency-Key': `${Date.now().toString(16).padStart(12, '0')}${crypto.randomUUID?.() ?? Math.random()}`,
+    'Idempotency-Key': createIdempotencyKey(),
   }
   if (file.size <= PART_BYTES) {
     const body = new Blob([await readPart(file, 0, file.size)])
