@@ -81,17 +81,21 @@ const wrong = fc.constantFrom(
 )
 const names = ['id', 'a b', 'ä', 'x"y', '', 'k']
 
+/** Layouts of records: their names, and the blanks between their parts. */
+const layoutsOf = (gaps: string[]) =>
+  fc.array(
+    fc.record({
+      names: fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 5 }),
+      gap: fc.constantFrom(...gaps),
+      isArray: fc.constantFrom(false, false, false, true),
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
+
 /** Lines of a few layouts, most of them like the one before. */
 const file = fc
   .record({
-    layouts: fc.array(
-      fc.record({
-        names: fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 5 }),
-        gap: fc.constantFrom('', ' ', '  '),
-        isArray: fc.constantFrom(false, false, false, true),
-      }),
-      { minLength: 1, maxLength: 3 },
-    ),
+    layouts: layoutsOf(['', ' ', '  ']),
     lines: fc.array(
       fc.record({
         layout: fc.constantFrom(0, 0, 0, 0, 0, 1, 2),
@@ -161,13 +165,7 @@ it('any lines give the same slices, types, warnings and errors', async () => {
 /** An array of records of a few layouts, most of them like the one before, with blanks as in the example or others. */
 const records = fc
   .record({
-    layouts: fc.array(
-      fc.record({
-        names: fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 5 }),
-        gap: fc.constantFrom('', ' ', '\n    '),
-      }),
-      { minLength: 1, maxLength: 3 },
-    ),
+    layouts: layoutsOf(['', ' ', '\n    ']),
     areRows: fc.boolean(),
     items: fc.array(
       fc.record({

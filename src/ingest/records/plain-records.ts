@@ -65,11 +65,11 @@ export class PlainRecords {
   learn(record: RawJson, separator?: Buffer, rowNames?: readonly string[]): void {
     this.columns = []
     if (this.hasGivenUp) return
-    this.misses++
-    if (separator === undefined && record.start > 0) return
-    const members = [...(record.kind === 'array' ? nameByPosition(record, rowNames) : record.members())]
+    const isWhole = separator !== undefined || record.start === 0
+    const cells = record.kind === 'array' ? nameByPosition(record, rowNames) : record.members()
+    const members = isWhole ? [...cells] : []
     this.cost = 1 + members.length / VALUES_PER_MISS
-    this.misses += this.cost - 1
+    this.misses += this.cost
     const isPlain = this.nested.takesObjects || members.every(([, { kind }]) => kind !== 'object')
     const names = members.map(([name]) => name)
     if (members.length === 0 || !isPlain || new Set(names).size < names.length) return
