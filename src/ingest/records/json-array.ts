@@ -18,7 +18,7 @@ const CLOSE = 0x7d
 
 const isWhitespace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09
 
-/** Returns the start of the object after a comma; −1 if there is none yet. */
+/** Returns where the object after a comma starts; −1 if it is not in the buffer yet. */
 function nextItemOf(buf: Buffer, from: number): number {
   const comma = skipWhitespace(buf, from)
   const next = buf[comma] === COMMA ? skipWhitespace(buf, comma + 1) : -1

@@ -36,8 +36,8 @@ export const BATCH_SLICES = 1024
 
 /**
  * A pack is a blob of small slices of neighboring columns: storing each alone would take longer than its values. Its text
- * is that of the slices, with commas in between. Packs begin at fixed columns, so that a change of one column does not
- * change all of them (docs/adr/0059). Sizes in bytes.
+ * is that of the slices, with commas in between. Packs begin at fixed columns: otherwise, a change of one column would move
+ * the beginnings of all later packs (docs/adr/0059). Sizes in bytes.
  */
 const MAX_PACKED_BYTES = 4095
 const MAX_PACK_BYTES = 16 * 1024

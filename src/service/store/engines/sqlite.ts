@@ -27,8 +27,8 @@ const MAX_READERS = 4
 const MAX_GROUP_WRITES = 256
 const MAX_CACHED_STATEMENTS = 300
 /**
- * Size of a log above which opening a database empties it, in bytes. Commands leave a log, since emptying it takes longer
- * than they do; without other processes, the next one reads all of it.
+ * Size of a log above which opening a database empties it, in bytes. A command leaves its log, since emptying it means to
+ * sync twice; if no other process has the database open, the next command reads the whole log.
  */
 const MAX_LEFT_LOG_BYTES = 1024 * 1024
 
