@@ -19,7 +19,15 @@ export {
 export { borrowBuffer, lendBuffer, returnBuffer } from './lent-buffers.ts'
 export { peek, resumeStream } from './peek.ts'
 export { decodeMemberName, type JsonLimits, type Member, NO_JSON_LIMITS, RawJson } from './raw-json.ts'
-export { findStringEnd, findValueEnd, hasEscapes, jsonKindOf, nextValue, skipWhitespace } from './scan.ts'
+export {
+  findStringEnd,
+  findValueEnd,
+  hasEscapes,
+  jsonKindOf,
+  nextItem,
+  nextValue,
+  skipWhitespace,
+} from './scan.ts'
 export { parseShortNumber } from './short-number.ts'
 export { parseMembersAsync, parseRaw, parseRawAsync } from './validate.ts'
 export { type RequestOrigin, WorkBudget } from './work-budget.ts'

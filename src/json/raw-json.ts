@@ -9,6 +9,7 @@ import {
   hasEscapes,
   type JsonKind,
   jsonKindOf,
+  nextItem,
   nextValue,
   skipWhitespace,
 } from './scan.ts'
@@ -120,8 +121,7 @@ export class RawJson {
     while (buf[i] !== 0x5d) {
       const end = findValueEnd(buf, i)
       yield new RawJson(buf, i, end, this.limits)
-      i = skipWhitespace(buf, end)
-      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
+      i = nextItem(buf, end)
     }
   }
 }

@@ -43,6 +43,15 @@ export function nextValue(buf: Uint8Array, end: number): number {
   return skipWhitespace(buf, skipWhitespace(buf, end) + 1)
 }
 
+/**
+ * Returns the start of what follows the value that ends at `end`: the next item or member, past the comma, or the closing
+ * bracket.
+ */
+export function nextItem(buf: Uint8Array, end: number): number {
+  const at = skipWhitespace(buf, end)
+  return buf[at] === 0x2c ? skipWhitespace(buf, at + 1) : at
+}
+
 /** Returns the end of the value at `from`. The JSON must be valid: only brackets and quotes are checked. */
 export function findValueEnd(buf: Uint8Array, from: number): number {
   if (buf.length > MIN_CACHED_TEXT_BYTES && (buf[from] === 0x5b || buf[from] === 0x7b)) {

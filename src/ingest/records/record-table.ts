@@ -5,6 +5,7 @@ import {
   excerpt,
   findValueEnd,
   jsonKindOf,
+  nextItem,
   type RawJson,
   shouldYield,
   skipWhitespace,
@@ -268,8 +269,7 @@ export class RecordTable {
         next++
         await this.sendSlice(column, true)
       }
-      i = skipWhitespace(buf, end)
-      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
+      i = nextItem(buf, end)
     }
     this.rows = Math.max(this.rows, column.sentRows + column.rows)
     this.rejectSparse()

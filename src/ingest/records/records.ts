@@ -8,6 +8,7 @@ import {
   concatAsync,
   excerpt,
   findValueEnd,
+  nextItem,
   parseJsonString,
   parseRawAsync,
   peek,
@@ -18,7 +19,7 @@ import {
   yieldToEventLoop,
 } from '../../json/index.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
-import { CLOSING_BRACKET, COMMA } from '../values/characters.ts'
+import { CLOSING_BRACKET } from '../values/characters.ts'
 import type { IngestResult, SliceSink } from '../values/table.ts'
 import { badFile, Warnings } from '../values/warnings.ts'
 import { readJsonArray } from './json-array.ts'
@@ -170,8 +171,7 @@ class ItemReader {
     const { buf, start, end, limits } = this.json
     for (let at = skipWhitespace(buf, start + 1); buf[at] !== CLOSING_BRACKET; ) {
       const item = new RawJson(buf, at, findValueEnd(buf, at), limits)
-      at = skipWhitespace(buf, item.end)
-      if (buf[at] === COMMA) at = skipWhitespace(buf, at + 1)
+      at = nextItem(buf, item.end)
       this.count++
       this.kind ??= item.kind
       if (item.kind === 'object' && this.kind === 'object') await this.table.addRecord(membersOf(item))
@@ -180,7 +180,7 @@ class ItemReader {
       const separator = buf.subarray(item.end, at)
       const { rows, bytes } = await plain.take(item, separator, buf.subarray(at, end), this.names)
       this.count += rows
-      // The next separator can be longer than that of the example.
+      // More blanks can follow than after the example.
       at = skipWhitespace(buf, at + bytes)
     }
   }

@@ -1,6 +1,12 @@
 // Lowest and highest values of slices, and their number of nulls.
 
-import { findValueEnd, parseJsonString, parseShortNumber, skipWhitespace } from '../../json/index.ts'
+import {
+  findValueEnd,
+  nextItem,
+  parseJsonString,
+  parseShortNumber,
+  skipWhitespace,
+} from '../../json/index.ts'
 import { ColumnKernel } from '../kernel/columns.ts'
 
 export interface Bounds {
@@ -88,8 +94,7 @@ export function boundsOf(text: Buffer): Bounds {
         }
       }
     }
-    i = skipWhitespace(text, end)
-    if (text[i] === 0x2c) i = skipWhitespace(text, i + 1)
+    i = nextItem(text, end)
   }
   if (kind === MIXED || kind < 0) return { nulls }
   return {

@@ -10,6 +10,7 @@ import {
   findValueEnd,
   hasEscapes,
   type Member,
+  nextItem,
   nextValue,
   RawJson,
   skipWhitespace,
@@ -263,8 +264,7 @@ class FigureScanner {
           `figure.${[this.#tracePath, attribute].filter(Boolean).join('.')}: more than ${maxSpans / 4} members (limit json_members)`,
           { field: 'figure' },
         )
-      i = skipWhitespace(buf, member.end)
-      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
+      i = nextItem(buf, member.end)
     }
     if (references.length > 0) linkSiblings(buf, references, spans)
     return { end: i + 1, typed: hasBdata && hasDtype }
@@ -300,8 +300,7 @@ class FigureScanner {
     for (let k = 0; buf[i] !== 0x5d; k++) {
       const end =
         buf[i] === 0x7b ? this.#scanObject(i, appendToPath(attribute, String(k))).end : findValueEnd(buf, i)
-      i = skipWhitespace(buf, end)
-      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
+      i = nextItem(buf, end)
     }
     return i + 1
   }

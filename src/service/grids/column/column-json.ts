@@ -5,6 +5,7 @@ import {
   asBuffer,
   ensureCapacity,
   findValueEnd,
+  nextItem,
   type RawJson,
   shouldYield,
   skipWhitespace,
@@ -51,8 +52,7 @@ export function* sliceArray(
       end = findValueEnd(buf, i)
       type = extendType(type, buf, i, end)
       rows++
-      i = skipWhitespace(buf, end)
-      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
+      i = nextItem(buf, end)
     }
     before += rows
     const ended = before === ends[next]
@@ -120,11 +120,9 @@ function addRows(builders: readonly ColumnBuilder[], buf: Uint8Array): void {
     for (const builder of builders) {
       const end = findValueEnd(buf, i)
       builder.add(buf, i, end)
-      i = skipWhitespace(buf, end)
-      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
+      i = nextItem(buf, end)
     }
-    i = skipWhitespace(buf, i + 1)
-    if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
+    i = nextItem(buf, i + 1)
   }
 }
 

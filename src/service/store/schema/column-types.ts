@@ -4,7 +4,7 @@ import {
   COLUMN_TYPES,
   isMomentType,
 } from '../../../contract/column-types.ts'
-import { detectMoment, findValueEnd, jsonKindOf, skipWhitespace } from '../../../json/index.ts'
+import { detectMoment, findValueEnd, jsonKindOf, nextItem, skipWhitespace } from '../../../json/index.ts'
 import type { ColumnType } from './schema.ts'
 
 /** One letter per column type. A grid's types are stored as one letter per column, in column order. */
@@ -113,11 +113,9 @@ export function detectRowTypes(buf: Buffer, width: number): string {
     for (let column = 0; column < width; column++) {
       const end = findValueEnd(buf, i)
       if (types[column] !== 'json') types[column] = mergeTypes(types[column], detectValueType(buf, i, end))
-      i = skipWhitespace(buf, end)
-      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
+      i = nextItem(buf, end)
     }
-    i = skipWhitespace(buf, i + 1)
-    if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
+    i = nextItem(buf, i + 1)
   }
   return encodeTypes(types)
 }
