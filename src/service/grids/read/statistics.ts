@@ -5,32 +5,18 @@ import { jsonKindOf, parseInstantBytes } from '../../../json/index.ts'
 import { parseNumberLiteral } from '../../../query/index.ts'
 import { DistinctDoubles } from './distinct-doubles.ts'
 import { DistinctValues } from './distinct-values.ts'
+import { type Extreme, NumberStatistics } from './number-statistics.ts'
 
 /** Maximum number of distinct values that are counted. */
 const MAX_DISTINCT_VALUES = 100_000
 /** Maximum size of a value in the set of distinct values, in bytes. Longer values are hashed. */
 const MAX_KEPT_VALUE_BYTES = 200
-/** Maximum number of values in the sample for quantiles: even. */
-const MAX_SAMPLE_VALUES = 10_000
-/** Number of row ranges in the trend. */
-const TREND_RANGES = 24
-
-/** Lowest or highest number or time of a column, and how the grid has it. */
-interface Extreme {
-  value: number
-  written: () => string
-}
-
 /** Running statistics of the values of a column. */
 export class Statistics {
+  private readonly numbers: NumberStatistics
+  /** Nulls that are not among the values of `addDoubles`. */
   private nulls = 0
-  /** Finite numbers or times. */
-  private numbers = 0
   private hasTexts = false
-  private sum = 0
-  private row = 0
-  private lowest: Extreme = { value: Number.POSITIVE_INFINITY, written: () => '' }
-  private highest: Extreme = { value: Number.NEGATIVE_INFINITY, written: () => '' }
   private firstText: string | undefined
   private lastText: string | undefined
   /** First and last text if they are ASCII. */
@@ -39,32 +25,18 @@ export class Statistics {
   /** Other values than doubles. */
   private readonly distinctOthers = new DistinctValues()
   private isExact = true
-  /** True if numbers or times never decrease. */
-  private isAscending = true
-  private last = Number.NEGATIVE_INFINITY
-  private seed = 1
-  private readonly sample: number[] = []
-  /** Number of the next value of the sample, among those of the column. */
-  private nextSample = 0
-  /** How many numbers of the column each value of the sample stands for, and all of them. */
-  private stride = 1
-  private sampled = 0
-  private readonly ranges: { sum: number; count: number }[]
-  private readonly rangeRows: number
 
   constructor(
     rows: number,
     private readonly isMoments: boolean,
   ) {
-    const count = Math.min(TREND_RANGES, rows)
-    this.ranges = Array.from({ length: count }, () => ({ sum: 0, count: 0 }))
-    this.rangeRows = rows / Math.max(1, count)
+    this.numbers = new NumberStatistics(rows)
   }
 
   /** Adds nulls. */
   addNulls(count: number): void {
     this.nulls += count
-    this.row += count
+    this.numbers.skip(count)
   }
 
   /**
@@ -76,11 +48,7 @@ export class Statistics {
       this.distinctDoubles.addAll(values, MAX_DISTINCT_VALUES - this.distinctOthers.size)
       this.limitDistinct()
     }
-    for (let from = 0; from < values.length; ) {
-      const to = Math.min(values.length, from + this.rowsOfRange())
-      this.addRun(values, from, to, writtenAt)
-      from = to
-    }
+    this.numbers.addAll(values, writtenAt)
   }
 
   /** Adds the JSON value buf[start, end). */
@@ -92,7 +60,7 @@ export class Statistics {
       const time = parseInstantBytes(buf, start + 1, end - 1)
       this.addDoubles(Float64Array.of(time), () => buf.toString('latin1', start + 1, end - 1))
     } else {
-      this.row++
+      this.numbers.skip(1)
       this.addDistinct(buf, start, end)
       if (kind !== 'string') return
       this.hasTexts = true
@@ -108,7 +76,7 @@ export class Statistics {
       return
     }
     this.addDistinct(buf, start, end)
-    this.addRun(Float64Array.of(Number(number)), 0, 1, () => written)
+    this.numbers.addAll(Float64Array.of(Number(number)), () => written)
   }
 
   private addDistinct(buf: Buffer, start: number, end: number): void {
@@ -127,83 +95,6 @@ export class Statistics {
 
   private get distinct(): number {
     return this.distinctDoubles.size + this.distinctOthers.size
-  }
-
-  /** Number of the range of the trend that a row is in. */
-  private rangeOf(row: number): number {
-    return Math.min(this.ranges.length - 1, Math.floor(row / this.rangeRows))
-  }
-
-  /** Returns the number of rows from here to the end of their range. */
-  private rowsOfRange(): number {
-    const range = this.rangeOf(this.row)
-    if (range === this.ranges.length - 1) return Number.POSITIVE_INFINITY
-    let end = Math.ceil((range + 1) * this.rangeRows)
-    // Rounding can be off by one.
-    while (this.rangeOf(end) === range) end++
-    while (end > this.row + 1 && this.rangeOf(end - 1) > range) end--
-    return end - this.row
-  }
-
-  /** Adds values [from, to) of one range, except to the distinct values. */
-  private addRun(values: Float64Array, from: number, to: number, writtenAt: (k: number) => string): void {
-    let { sum, numbers, last, isAscending, nextSample } = this
-    let [min, max] = [this.lowest.value, this.highest.value]
-    let [low, high] = [-1, -1]
-    const range = this.ranges[this.rangeOf(this.row)]
-    let sumOfRange = range.sum
-    const before = numbers
-    for (let k = from; k < to; k++) {
-      const value = values[k]
-      // Null, or a number that exceeds the range of a double.
-      if (value - value !== 0) {
-        if (Number.isNaN(value)) this.nulls++
-        continue
-      }
-      if (value < min) {
-        min = value
-        low = k
-      }
-      if (value > max) {
-        max = value
-        high = k
-      }
-      if (isAscending && value < last) isAscending = false
-      last = value
-      sum += value
-      sumOfRange += value
-      if (numbers++ === nextSample) nextSample = this.takeSample(value)
-    }
-    Object.assign(this, { sum, numbers, last, isAscending, nextSample })
-    range.sum = sumOfRange
-    range.count += numbers - before
-    this.row += to - from
-    if (low >= 0) this.lowest = { value: min, written: () => writtenAt(low) }
-    if (high >= 0) this.highest = { value: max, written: () => writtenAt(high) }
-  }
-
-  /**
-   * Takes a number of the column into the sample, and returns which one to take next. The sample has a
-   * random one of each `stride` numbers; it is halved when it is full.
-   */
-  private takeSample(value: number): number {
-    const { sample, stride } = this
-    if (sample.length === MAX_SAMPLE_VALUES) {
-      for (let n = 0; 2 * n < MAX_SAMPLE_VALUES; n++) sample[n] = sample[2 * n + this.randomBelow(2)]
-      sample.length = MAX_SAMPLE_VALUES / 2
-      this.stride = 2 * stride
-      // The numbers that this one stands for are half as many as others stand for now.
-      if (this.randomBelow(2) === 0) return this.sampled + stride + this.randomBelow(stride)
-    }
-    sample.push(value)
-    this.sampled += this.stride
-    return this.sampled + this.randomBelow(this.stride)
-  }
-
-  /** Returns a pseudorandom integer below `end`. Always the same sequence, so that statistics can be reproduced. */
-  private randomBelow(end: number): number {
-    this.seed = (Math.imul(this.seed, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((this.seed / 2 ** 32) * end)
   }
 
   private addText(text: string): void {
@@ -237,35 +128,22 @@ export class Statistics {
   }
 
   summarize(): Omit<ColumnDescription, 'name' | 'type' | 'rows'> {
-    const { lowest, highest } = this
-    const numbers = this.isMoments ? 0 : this.numbers
-    const sorted = Float64Array.from(this.sample).sort()
-    // Linear interpolation between two values.
-    const quantile = (share: number): number => {
-      const at = share * (sorted.length - 1)
-      const below = sorted[Math.floor(at)]
-      return below + (sorted[Math.ceil(at)] - below) * (at - Math.floor(at))
-    }
-    const printed = ({ value, written }: Extreme): number | string | null => {
-      if (!Number.isFinite(value)) return null
-      return this.isMoments ? written() : exactNumber(value, written())
-    }
+    const { numbers, isMoments } = this
+    const hasNumbers = numbers.count > 0 && !isMoments
+    const printed = ({ value, written }: Extreme): number | string =>
+      isMoments ? written() : exactNumber(value, written())
     return {
-      nulls: this.nulls,
+      nulls: this.nulls + numbers.nulls,
       distinct: this.distinct,
       distinct_is_exact: this.isExact,
       // Numbers are less than texts.
-      min: printed(lowest) ?? this.firstText ?? null,
-      max: this.lastText ?? printed(highest),
-      mean: numbers === 0 ? null : finiteOrNull(this.sum / numbers),
-      // With more values than the sample, quantiles are estimates.
-      quantiles_are_exact: numbers <= MAX_SAMPLE_VALUES,
-      quantiles: numbers === 0 ? null : [quantile(0.25), quantile(0.5), quantile(0.75)],
-      ascending: this.last === Number.NEGATIVE_INFINITY || this.hasTexts ? null : this.isAscending,
-      trend:
-        numbers === 0
-          ? []
-          : this.ranges.map(({ sum, count }) => (count === 0 ? null : finiteOrNull(sum / count))),
+      min: (numbers.lowest && printed(numbers.lowest)) ?? this.firstText ?? null,
+      max: this.lastText ?? (numbers.highest && printed(numbers.highest)) ?? null,
+      mean: hasNumbers ? numbers.mean : null,
+      quantiles_are_exact: !hasNumbers || numbers.areQuantilesExact,
+      quantiles: hasNumbers ? numbers.quantiles : null,
+      ascending: numbers.count === 0 || this.hasTexts ? null : numbers.isAscending,
+      trend: hasNumbers ? numbers.trend : [],
     }
   }
 }
@@ -278,10 +156,6 @@ function exactNumber(value: number, written: string): number | string {
   const plain = written.includes('.') && !/e/i.test(written) ? written.replace(/\.?0+$/, '') : written
   const digits = plain.replace(/e.*$/i, '').replace(/^-?0*\.?0*|[.]/g, '')
   return digits.length > 15 && String(value) !== plain ? written : value
-}
-
-function finiteOrNull(value: number): number | null {
-  return Number.isFinite(value) ? value : null
 }
 
 /** Decodes the beginning of a JSON string. */
