@@ -25,7 +25,7 @@ const ZERO = 0x30
  */
 export type ScalarBatch = Float64Array | readonly Scalar[]
 
-/** Streams the scalars of a column in batches. */
+/** Streams the scalars of a column in batches, each valid until the next one. */
 export async function* streamScalars(snap: Snapshot, column: SnapshotColumn): AsyncGenerator<ScalarBatch> {
   const isTimes = isDateType(column.type)
   const texts = new TextCache()
@@ -72,8 +72,8 @@ class ScalarDecoder {
 }
 
 /**
- * Decodes a column of numbers or dates to doubles: dates in ms since 1970, NaN for null. Returns undefined if
- * a value is not a double, such as an integer of 20 digits.
+ * Decodes a column of numbers or dates to doubles: dates in ms since 1970, NaN for null. With a kernel, they are valid
+ * until its next use. Returns undefined if a value is not a double, such as an integer of 20 digits.
  */
 export function decodeDoubles(buf: Buffer, kernel: ValueKernel | undefined): Float64Array | undefined {
   if (kernel) return kernel.decodeDoubles(buf, (from) => decodeDouble(buf, from))

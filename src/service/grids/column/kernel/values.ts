@@ -104,6 +104,8 @@ export class ValueKernel {
   readonly bytes: Buffer
   private readonly words: Int32Array
   private readonly numbers: Float64Array
+  /** Result of `decodeDoubles`, used again: each chunk of a column would otherwise leave garbage of its size. */
+  private doubles = new Float64Array(0)
   /** Addresses of the structs of all columns, and of the text of each. */
   private columnsAt = 0
   private textsAt: number[] = []
@@ -190,6 +192,7 @@ export class ValueKernel {
   release(): void {
     inUse--
     usedBytes -= this.bytes.length
+    this.doubles = new Float64Array(0)
     if (this.bytes.length > MAX_IDLE_BYTES) return
     idle.unshift(this)
     idle.length = Math.min(idle.length, MAX_IDLE_KERNELS)
@@ -253,8 +256,8 @@ export class ValueKernel {
   }
 
   /**
-   * Decodes a column JSON to doubles: numbers, and times in ms since 1970; NaN for null. `decode` decodes a
-   * value that is not plain, at an offset; if it returns undefined, the result is undefined.
+   * Decodes a column JSON to doubles, valid until the next call: numbers, and times in ms since 1970; NaN for null.
+   * `decode` decodes a value that is not plain, at an offset; if it returns undefined, the result is undefined.
    */
   decodeDoubles(
     text: Buffer,
@@ -263,28 +266,29 @@ export class ValueKernel {
     this.setText(TEXT, text)
     // Each value but the last takes two bytes at least, and mostly more.
     const most = (text.length >> 1) + 1
-    let doubles = new Float64Array(Math.min(most, MAX_VALUES))
+    const least = Math.min(most, MAX_VALUES)
+    if (this.doubles.length < least) this.doubles = new Float64Array(least)
     const end = TEXT + text.length
     let count = 0
     let at = TEXT
     while (at < end) {
       const added = this.exports.doubles(at, end)
-      if (count + added >= doubles.length && doubles.length < most) {
+      if (count + added >= this.doubles.length && this.doubles.length < most) {
         const bytesPerValue = (this.exports.stop.value - TEXT) / (count + added)
         const larger = new Float64Array(Math.min(most, Math.ceil((1.1 * text.length) / bytesPerValue) + 1))
-        larger.set(doubles.subarray(0, count))
-        doubles = larger
+        larger.set(this.doubles.subarray(0, count))
+        this.doubles = larger
       }
-      doubles.set(this.numbers.subarray(RESULTS >> 3, (RESULTS >> 3) + added), count)
+      this.doubles.set(this.numbers.subarray(RESULTS >> 3, (RESULTS >> 3) + added), count)
       count += added
       at = this.exports.stop.value
       if (!this.isOdd) continue
       const value = decode(at - TEXT)
       if (!value) return undefined
-      doubles[count++] = value.value
+      this.doubles[count++] = value.value
       at = TEXT + value.end
     }
-    return doubles.subarray(0, count)
+    return this.doubles.subarray(0, count)
   }
 
   /**
