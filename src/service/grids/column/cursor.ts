@@ -30,6 +30,14 @@ export function createFirstRows(count: number): RowSequence {
   return { next: (from) => (from < count ? from : Number.POSITIVE_INFINITY) }
 }
 
+/** Lists the rows from `from` up to `until`, exclusive, as far as there is room. Returns their number. */
+export function listRows(rows: RowSequence, from: number, until: number, list: Int32Array): number {
+  let count = 0
+  for (let row = rows.next(from); row < until && count < list.length; row = rows.next(row + 1))
+    list[count++] = row
+  return count
+}
+
 /** Number of columns from which each loads one slice at a time. */
 export const MANY_COLUMNS = 8
 

@@ -19,7 +19,7 @@ export function bindCondition(where: Where, columns: readonly { name: string; ty
 /** Maximum length of a text that counts as one work unit, in characters. */
 const SHORT_CHARACTERS = 64
 /** Number of rows that are tested per batch. */
-const BATCH_ROWS = 256
+const BATCH_ROWS = 1024
 
 /**
  * Finds the first `maxRows` rows that pass a test. Reads only its columns; needs one bit of memory per row.
@@ -34,35 +34,77 @@ export async function findMatchingRows(
     const column = snap.columns.find((column) => column.name === name)!
     return new ScalarCursor(streamScalars(snap, column))
   })
-  const matches = new RowSet(snap.rows)
-  const { row_work } = work.limits
   const hasTexts = columns.some((name) =>
     ['text', 'json'].includes(familyOf(snap.columns.find((column) => column.name === name)!.type)),
   )
-  const row: Scalar[] = readers.map(() => null)
+  const tester = new RowTester(
+    readers,
+    test,
+    hasTexts ? reads : undefined,
+    work,
+    new RowSet(snap.rows),
+    maxRows,
+  )
   try {
-    for (let first = 0; first < snap.rows && matches.count < maxRows; ) {
-      let count = Math.min(snap.rows - first, BATCH_ROWS)
+    while (tester.row < snap.rows && !tester.isDone) {
+      let count = Math.min(snap.rows - tester.row, BATCH_ROWS)
       for (const reader of readers) {
         if (reader.left === 0) await reader.fill()
         count = Math.min(count, reader.left)
       }
-      for (let k = 0; k < count && matches.count < maxRows; k++) {
-        for (let c = 0; c < readers.length; c++) row[c] = readers[c].next()
-        if (hasTexts) {
-          const characters = countLongCharacters(row, reads)
-          if (characters > row_work) throw tooManyStepsError(first + k, characters, row_work)
-          if (characters > 0 && work.spend(characters)) await work.pause()
-        }
-        if (test(row)) matches.add(first + k)
-      }
-      first += count
+      const until = tester.row + count
+      while (tester.row < until && !tester.isDone) if (tester.testUntil(until)) await work.pause()
       if (work.spend(count * steps)) await work.pause()
     }
   } finally {
     await Promise.all(readers.map((reader) => reader.close()))
   }
-  return matches
+  return tester.matches
+}
+
+/** Tests rows one after the other. */
+class RowTester {
+  /** The next row to test. */
+  row = 0
+  private readonly values: Scalar[]
+
+  /** `reads`: how often the test reads each column, if one of them has texts. */
+  constructor(
+    private readonly readers: readonly ScalarCursor[],
+    private readonly test: (values: Scalar[]) => boolean,
+    private readonly reads: readonly number[] | undefined,
+    private readonly work: WorkBudget,
+    readonly matches: RowSet,
+    private readonly maxRows: number,
+  ) {
+    this.values = readers.map(() => null)
+  }
+
+  /** True if enough rows have passed. */
+  get isDone(): boolean {
+    return this.matches.count >= this.maxRows
+  }
+
+  /** Tests rows up to `until`, exclusive. Returns true if it stopped because the work needs a pause. */
+  testUntil(until: number): boolean {
+    const { readers, values, reads, matches } = this
+    while (this.row < until && !this.isDone) {
+      for (let c = 0; c < readers.length; c++) values[c] = readers[c].next()
+      const isPauseDue = reads !== undefined && this.spendTexts(reads)
+      if (this.test(values)) matches.add(this.row)
+      this.row++
+      if (isPauseDue) return true
+    }
+    return false
+  }
+
+  /** Counts the work that the long texts of the row cause. Returns whether it needs a pause. Throws `too_large`. */
+  private spendTexts(reads: readonly number[]): boolean {
+    const { row_work } = this.work.limits
+    const characters = countLongCharacters(this.values, reads)
+    if (characters > row_work) throw tooManyStepsError(this.row, characters, row_work)
+    return characters > 0 && this.work.spend(characters)
+  }
 }
 
 /** Counts the characters of the long texts of a row. `reads`: how often the test reads each column. */

@@ -41,8 +41,15 @@ export class OutputBuffer {
   }
 
   /** Call it after each row. */
-  endRow(end = this.at): void {
-    if (this.rowEnds) this.rowEnds[this.rows++] = end
+  endRow(): void {
+    if (this.rowEnds) this.rowEnds[this.rows++] = this.at
+  }
+
+  /** Adds a text of several rows. `ends`: of the rows in it. */
+  addRows(text: Buffer, ends: Int32Array): void {
+    const { rowEnds, at } = this
+    if (rowEnds) for (let k = 0; k < ends.length; k++) rowEnds[this.rows++] = at + ends[k]
+    this.addBuffer(text)
   }
 
   reserve(more: number): void {

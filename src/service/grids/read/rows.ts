@@ -2,7 +2,14 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatBytes } from '../../../contract/limits.ts'
 import { type Bytes, shouldYield, WorkBudget, yieldToEventLoop } from '../../../json/index.ts'
-import { type Cell, ColumnCursor, createFirstRows, MANY_COLUMNS, type RowSequence } from '../column/cursor.ts'
+import {
+  type Cell,
+  ColumnCursor,
+  createFirstRows,
+  listRows,
+  MANY_COLUMNS,
+  type RowSequence,
+} from '../column/cursor.ts'
 import { type RowFormat, RowGatherer, ValueKernel } from '../column/kernel/values.ts'
 import { RowSet } from '../column/row-set.ts'
 import { batchRowReads, largestChunkBytes, type Snapshot } from '../column/snapshot.ts'
@@ -70,38 +77,58 @@ async function* writeWithKernel(
   out: OutputBuffer,
 ): AsyncGenerator<void> {
   const seekers = snap.columns.map((column) => new ColumnCursor(snap, column, rows))
+  const list = kernel.rows
+  let until = 0
   try {
     for (let row = rows.next(0); Number.isFinite(row); ) {
-      let until = Number.POSITIVE_INFINITY
-      for (const [k, seeker] of seekers.entries()) {
-        if (seeker.needsLoad(row)) {
-          await seeker.load(row)
-          kernel.putChunk(k, seeker.chunk)
-        }
-        until = Math.min(until, seeker.until)
-      }
-      let count = 0
-      for (; row < until && count < ValueKernel.maxRows; row = rows.next(row + 1))
-        kernel.setListRow(count++, row)
+      if (row >= until) until = await loadChunks(kernel, seekers, row)
+      const count = listRows(rows, row, until, list)
+      row = rows.next(list[count - 1] + 1)
       for (let done = 0; done < count; ) {
-        const written = kernel.writeRows(done, count - done)
-        for (let k = done; k < done + written; k++) out.endRow(out.at + kernel.endOfRow(k))
-        out.addBuffer(kernel.written)
-        done += written
-        if (kernel.isOdd) {
-          writer.row(
-            seekers.map((_, k) => kernel.cell(k)),
-            out,
-          )
-          out.endRow()
-          done++
-        }
+        done += writeSome(kernel, seekers.length, done, count - done, writer, out)
         if (out.at >= CHUNK_BYTES) yield
       }
     }
   } finally {
     await Promise.all(seekers.map((seeker) => seeker.close()))
   }
+}
+
+/** Loads the chunks with a row into a kernel. Returns the first row that one of them does not contain. */
+async function loadChunks(
+  kernel: ValueKernel,
+  seekers: readonly ColumnCursor[],
+  row: number,
+): Promise<number> {
+  let until = Number.POSITIVE_INFINITY
+  for (const [k, seeker] of seekers.entries()) {
+    if (seeker.needsLoad(row)) {
+      await seeker.load(row)
+      kernel.putChunk(k, seeker.chunk)
+    }
+    until = Math.min(until, seeker.until)
+  }
+  return until
+}
+
+/** Writes rows of the list of a kernel, from position `from` on, up to one that is not plain. Returns how many. */
+function writeSome(
+  kernel: ValueKernel,
+  columns: number,
+  from: number,
+  count: number,
+  writer: RowWriter,
+  out: OutputBuffer,
+): number {
+  const written = kernel.writeRows(from, count)
+  out.addRows(kernel.written, kernel.rows.subarray(from, from + written))
+  if (!kernel.isOdd) return written
+  writer.row(
+    Array.from({ length: columns }, (_, k) => kernel.cell(k)),
+    out,
+  )
+  out.endRow()
+  return written + 1
 }
 
 /** Streams rows in the given order. Buffers all of them; throws `too_large` above `maxBytes`. */

@@ -112,7 +112,7 @@ export function format(
  * Writes up to `count` rows from LIST + `from` * 4 to OUT. Returns their number. Each column has a struct of
  * 8 × i32: address and row of its next value; 1 if no value contains a comma; 1 if all rows have the same value;
  * start and end of the value of the last row; address and length of the prefix of a cell. Sets `odd` if the next
- * row is not plain; its cells are then found and passed. The end of each written row replaces its number in LIST.
+ * row is not plain; its cells are then found and passed. The end of each written row in the output replaces its number in LIST.
  * A row for which the output has no room left is found again by the next call; alone in the output, it is not plain.
  */
 export function rows(from: i32, count: i32): i32 {
@@ -164,7 +164,7 @@ export function rows(from: i32, count: i32): i32 {
     }
     store<u16>(target, <u16>after)
     target += afterLength
-    store<i32>(LIST + ((from + n) << 2), target)
+    store<i32>(LIST + ((from + n) << 2), target - OUT)
     n++
     if (target > OUT + outBytes / 2) break
   }

@@ -219,17 +219,15 @@ export class ValueKernel {
     PADDING.copy(this.bytes, at + text.length)
   }
 
-  /** Maximum number of rows in the list of `writeRows`. */
-  static readonly maxRows = MAX_ROWS
-
-  /** Sets row `k` of the list. The chunks of all columns must contain its rows. */
-  setListRow(k: number, row: number): void {
-    this.words[(LIST >> 2) + k] = row
+  /** List of the rows to write. The chunks of all columns must contain them. */
+  get rows(): Int32Array {
+    return this.words.subarray(LIST >> 2, (LIST >> 2) + MAX_ROWS)
   }
 
   /**
-   * Writes up to `count` rows of the list, from position `from` on. Returns how many; `written` is their
-   * text. If the next row is not plain, sets `isOdd`; `cell` then returns its cells.
+   * Writes up to `count` rows of the list, from position `from` on. Returns how many; `written` is their text, and
+   * their ends in it replace them in the list. If the next row is not plain, sets `isOdd`; `cell` then returns its
+   * cells.
    */
   writeRows(from: number, count: number): number {
     return this.exports.rows(from, count)
@@ -242,11 +240,6 @@ export class ValueKernel {
   /** Text of the last rows, until the next call. */
   get written(): Buffer {
     return this.bytes.subarray(OUT, this.exports.out.value)
-  }
-
-  /** Returns the end of a written row, by its position in the list, in `written`. */
-  endOfRow(position: number): number {
-    return this.words[(LIST >> 2) + position] - OUT
   }
 
   /** Returns a cell of the last row, in `bytes`. */
@@ -355,17 +348,24 @@ export class RowGatherer {
   *gather(places: Uint32Array, ends: Uint32Array): Generator<Buffer> {
     const { words } = this
     for (let k = 0; k < places.length; ) {
-      const count = Math.min(places.length - k, MAX_GATHERED)
-      for (let n = 0, at = LIST >> 2; n < count; n++) {
-        const place = places[k + n]
-        words[at++] = TEXTS + (place === 0 ? 0 : ends[place - 1])
-        words[at++] = TEXTS + ends[place]
-      }
+      const count = this.listTexts(places, ends, k)
       const copied = this.exports.gather(count)
       if (copied > 0) yield Buffer.from(this.memory, OUT, this.exports.out.value - OUT)
       // A row that is longer than the output.
       else yield this.texts.subarray(words[LIST >> 2] - TEXTS, words[(LIST >> 2) + 1] - TEXTS)
       k += Math.max(1, copied)
     }
+  }
+
+  /** Lists the starts and ends of the texts from place `from` on, as far as there is room. Returns their number. */
+  private listTexts(places: Uint32Array, ends: Uint32Array, from: number): number {
+    const { words } = this
+    const count = Math.min(places.length - from, MAX_GATHERED)
+    for (let n = 0, at = LIST >> 2; n < count; n++) {
+      const place = places[from + n]
+      words[at++] = TEXTS + (place === 0 ? 0 : ends[place - 1])
+      words[at++] = TEXTS + ends[place]
+    }
+    return count
   }
 }
