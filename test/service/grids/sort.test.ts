@@ -1,16 +1,21 @@
 // Rows are sorted like a stable sort by value.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
 import { parseInstant, WorkBudget } from '../../../src/json/index.ts'
 import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
 import { RowSet } from '../../../src/service/grids/column/row-set.ts'
 import type { Snapshot } from '../../../src/service/grids/column/snapshot.ts'
 import { createDelimitedWriter, ndjson } from '../../../src/service/grids/read/row-writers.ts'
-import { streamSortedRows } from '../../../src/service/grids/read/rows.ts'
 import { RowSorter } from '../../../src/service/grids/read/sort.ts'
+import { SortedRows } from '../../../src/service/grids/read/sorted-rows.ts'
 import { runs } from '../../support/property-runs.ts'
 import { all, both, columnArbitrary, snapshotOf } from '../../support/snapshots.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 afterEach(() => {
   ValueKernel.use = 'large'
@@ -87,7 +92,7 @@ it('rows of any columns are sorted like a stable sort by value', async () => {
           })),
         )
         expect([...fast]).toEqual(model)
-        const [a, b] = await both(() => all(streamSortedRows(snap, ndjson(), fast, 1e6)))
+        const [a, b] = await both(() => all(new SortedRows(snap, ndjson(), fast, 1e6)))
         expect(a).toBe(b)
       },
     ),
@@ -110,7 +115,7 @@ it('many texts with equal beginnings are sorted', async () => {
     ),
   )
   expect(
-    await all(streamSortedRows(snap, createDelimitedWriter(',', true), Uint32Array.from(order), 1e6)),
+    await all(new SortedRows(snap, createDelimitedWriter(',', true), Uint32Array.from(order), 1e6)),
   ).toBe(`c0\n${order.map((row) => `${texts[row]}\n`).join('')}`)
 })
 
@@ -155,8 +160,28 @@ it('rows longer than the memory of a kernel are sorted, and too many bytes refus
     { values: numbers, slices: [] },
   ])
   const order = await sort(snap, [{ column: 1, descending: false }])
-  const [fast, slow] = await both(() => all(streamSortedRows(snap, ndjson(), order, 1e7)))
+  const [fast, slow] = await both(() => all(new SortedRows(snap, ndjson(), order, 1e7)))
   expect(fast === slow).toBe(true)
   expect(fast.match(/"c1":\d+/g)).toEqual(Array.from({ length: 2500 }, (_, k) => `"c1":${k}`))
-  await expect(all(streamSortedRows(snap, ndjson(), order, 1e5))).rejects.toMatchObject({ code: 'too_large' })
+  await expect(all(new SortedRows(snap, ndjson(), order, 1e5))).rejects.toMatchObject({ code: 'too_large' })
+})
+
+it('memory of sorted rows counts until they are read, closed or forgotten', async () => {
+  const values = Array.from({ length: 2500 }, (_, k) => ['', String((k * 7) % 2500), ''])
+  const snap = await snapshotOf([{ values, slices: [] }])
+  const order = await sort(snap, [{ column: 0, descending: false }])
+  const sorter = new RowSorter({ ...defaultLimits, sort_bytes: 30_000 })
+  const buffer = () => sorter.buffer(new SortedRows(snap, ndjson(), order, 30_000))
+  const most = 4
+  let held = await Promise.all(Array.from({ length: most }, buffer))
+  await expect(buffer()).rejects.toMatchObject({ code: 'overloaded' })
+  expect((await all(held[0])).startsWith('{"c0":0}\n{"c0":1}\n')).toBe(true)
+  await held[1][Symbol.asyncIterator]().return!()
+  held.push(await buffer(), await buffer())
+  await expect(buffer()).rejects.toMatchObject({ code: 'overloaded' })
+  held = []
+  await vi.waitFor(async () => {
+    collectGarbage()
+    await buffer()
+  })
 })

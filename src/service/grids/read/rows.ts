@@ -1,7 +1,5 @@
 // Streams rows of grids.
-import { Problem } from '../../../contract/errors.ts'
-import { formatBytes } from '../../../contract/limits.ts'
-import { type Bytes, shouldYield, WorkBudget, yieldToEventLoop } from '../../../json/index.ts'
+import type { Bytes } from '../../../json/index.ts'
 import {
   type Cell,
   ColumnCursor,
@@ -10,14 +8,10 @@ import {
   MANY_COLUMNS,
   type RowSequence,
 } from '../column/cursor.ts'
-import { type RowFormat, RowGatherer, ValueKernel } from '../column/kernel/values.ts'
-import { RowSet } from '../column/row-set.ts'
+import { type RowFormat, ValueKernel } from '../column/kernel/values.ts'
+import type { RowSet } from '../column/row-set.ts'
 import { batchRowReads, largestChunkBytes, type Snapshot } from '../column/snapshot.ts'
-import { createPositions, RadixSorter } from './radix-sort.ts'
 import { CHUNK_BYTES, OutputBuffer, type RowWriter } from './row-writers.ts'
-
-/** Size of a missing value, in bytes. */
-const NULL_BYTES = 4
 
 /** Streams the first `head` rows of a grid, or all. */
 export function streamFirstRows(snap: Snapshot, writer: RowWriter, head?: number): Bytes {
@@ -47,7 +41,7 @@ async function* streamRows(snap: Snapshot, writer: RowWriter, rows: RowSequence,
 }
 
 /** Writes rows to `out`. Yields at least whenever a chunk of output is full. */
-async function* writeRows(
+export async function* writeRows(
   snap: Snapshot,
   writer: RowWriter,
   rows: RowSequence,
@@ -131,72 +125,11 @@ function writeSome(
   return written + 1
 }
 
-/** Streams rows in the given order. Buffers all of them; throws `too_large` above `maxBytes`. */
-export async function* streamSortedRows(
-  snap: Snapshot,
-  writer: RowWriter,
-  order: Uint32Array,
-  maxBytes: number,
-): Bytes {
-  const head = writer.head(snap.columns)
-  if (head !== '') yield Buffer.from(head)
-  // Ends of rows in the buffer, in ascending order of rows.
-  const ends = new Uint32Array(order.length)
-  const gatherer = RowGatherer.create(order.length, Math.min(maxBytes, maxSizeOf(snap, writer)))
-  const written = new OutputBuffer(gatherer?.texts, ends)
-  const passed = order.length > 0 ? snap.rows : 0
-  for await (const _ of writeRows(snap, writer, RowSet.of(snap.rows, order), passed, written)) {
-    if (written.at > maxBytes) throw tooManyRowsError(maxBytes)
-    if (shouldYield()) await yieldToEventLoop()
-  }
-  const places = order.length === snap.rows ? order : await placesOf(order)
-  const sorted = new OutputBuffer()
-  for (const text of gatherer && written.buf === gatherer.texts
-    ? gatherer.gather(places, ends)
-    : rowsOf(written.buf, places, ends)) {
-    sorted.addBytes(text, 0, text.length)
-    if (sorted.at >= CHUNK_BYTES) {
-      yield sorted.take()
-      await yieldToEventLoop()
-    }
-  }
-  writer.tail?.(sorted)
-  if (sorted.at > 0) yield sorted.take()
-}
-
-function* rowsOf(text: Buffer, places: Uint32Array, ends: Uint32Array): Generator<Buffer> {
-  for (const place of places) yield text.subarray(place === 0 ? 0 : ends[place - 1], ends[place])
-}
-
-/** Returns the place of each row in the ascending order of all of them. */
-async function placesOf(order: Uint32Array): Promise<Uint32Array> {
-  const places = new Uint32Array(order.length)
-  const sorter = new RadixSorter(createPositions(order.length), new WorkBudget())
-  await sorter.sortBy(order)
-  for (const [place, k] of sorter.positions.entries()) places[k] = place
-  return places
-}
-
-/** Returns the maximum size of all rows as a kernel writes them, in bytes: no cell is longer than its JSON. */
-function maxSizeOf(snap: Snapshot, { format }: RowWriter): number {
-  const { columns, rows } = snap
-  const rest = format ? [format.after, ...format.before].reduce((sum, { length }) => sum + length, 0) : 0
-  return sizeOf(snap) + rows * (rest + columns.length * NULL_BYTES)
-}
-
 /** Returns the size of all values as JSON, in bytes. */
-function sizeOf({ columns }: Snapshot): number {
+export function sizeOf({ columns }: Snapshot): number {
   let size = 0
   for (const { slices, tail } of columns) size += slices.reduce((sum, { bytes }) => sum + bytes, tail.length)
   return size
-}
-
-/** Creates the error for sorted rows above the limit, in bytes. */
-export function tooManyRowsError(maxBytes: number): Problem {
-  return new Problem('too_large', `more than ${formatBytes(maxBytes)} of sorted rows (limit sort_bytes)`, {
-    field: 'sort',
-    hint: 'Read fewer rows with head or where, or fewer columns.',
-  })
 }
 
 /** Writes rows without a kernel. */

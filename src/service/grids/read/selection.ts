@@ -14,8 +14,9 @@ import { RowSet } from '../column/row-set.ts'
 import type { Snapshot } from '../column/snapshot.ts'
 import { bindCondition, findMatchingRows } from './matching-rows.ts'
 import type { RowWriter } from './row-writers.ts'
-import { streamChosenRows, streamFirstRows, streamSortedRows } from './rows.ts'
+import { streamChosenRows, streamFirstRows } from './rows.ts'
 import type { RowSorter } from './sort.ts'
+import { SortedRows } from './sorted-rows.ts'
 
 /** Query parameters that select rows (docs/queries.md). */
 export interface RowQuery {
@@ -133,7 +134,7 @@ export function countSelected(snap: Snapshot, selected: Selected): number {
 /** Streams the selected rows. */
 export function streamSelected(snap: Snapshot, writer: RowWriter, selected: Selected): Bytes {
   if ('rows' in selected) return streamChosenRows(snap, writer, selected.rows)
-  if ('order' in selected) return streamSortedRows(snap, writer, selected.order, selected.most)
+  if ('order' in selected) return new SortedRows(snap, writer, selected.order, selected.most)
   return streamFirstRows(snap, writer, selected.head)
 }
 

@@ -7,8 +7,8 @@ import { Lru } from '../../store/schema/lru.ts'
 import type { RowSet } from '../column/row-set.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import { createPositions, RadixSorter } from './radix-sort.ts'
-import { tooManyRowsError } from './rows.ts'
 import { readSortKeys } from './sort-keys.ts'
+import { SortedRows, tooManyRowsError } from './sorted-rows.ts'
 
 /** Size of the cache of row orders, in bytes. */
 const CACHE_BYTES = 64 * 1024 * 1024
@@ -58,47 +58,19 @@ export class RowSorter {
     return this.limits.sort_bytes
   }
 
-  /** Size of sorted rows that are being sent, in bytes. */
-  private bufferedBytes = 0
-  private readonly abandoned = new FinalizationRegistry<{ release: () => void }>(({ release }) => release())
+  private readonly sent = new HeldMemory()
 
   /**
-   * Buffers sorted rows in memory until they are sent. Throws `too_large` above `sort_bytes`, and
-   * `overloaded` if the buffers of all responses are too large.
+   * Keeps sorted rows in memory until they are sent. Throws `too_large` above `sort_bytes`, and `overloaded` if the
+   * rows of all responses are too large.
    */
   async buffer(rows: Bytes): Promise<Bytes> {
     const maxBytes = this.limits.sort_bytes
-    const parts: Uint8Array[] = []
-    let bytes = 0
-    for await (const part of rows) {
-      bytes += part.length
-      if (bytes > maxBytes) throw tooManyRowsError(maxBytes)
-      parts.push(part)
-    }
-    if (this.bufferedBytes + bytes > MAX_BUFFERED_SHARE * maxBytes)
+    const held = rows instanceof SortedRows ? rows : new CollectedRows(rows, maxBytes)
+    const bytes = await held.prepare()
+    if (this.sent.bytes + bytes > MAX_BUFFERED_SHARE * maxBytes)
       throw new Problem('overloaded', 'too many sorted rows are being sent (limit sort_bytes)')
-    this.bufferedBytes += bytes
-    let isHeld = true
-    const release = (): void => {
-      if (isHeld) this.bufferedBytes -= bytes
-      isHeld = false
-      parts.length = 0
-    }
-    const iterator = {
-      async next(): Promise<IteratorResult<Uint8Array>> {
-        const value = parts.shift()
-        if (value) return { value, done: false }
-        release()
-        return { value: undefined, done: true }
-      },
-      async return(): Promise<IteratorResult<Uint8Array>> {
-        release()
-        return { value: undefined, done: true }
-      },
-    }
-    // Free the buffer of a response that is never read.
-    this.abandoned.register(iterator, { release })
-    return { [Symbol.asyncIterator]: () => iterator }
+    return this.sent.hold(held, bytes)
   }
 
   /** Runs work that sorts rows once a slot is free. Throws `overloaded` if it waits too long. */
@@ -145,6 +117,68 @@ export class RowSorter {
   ): Promise<Uint32Array> {
     this.checkLimits(only?.count ?? snap.rows, by, only)
     return sortRows(snap, by, only, this.limits.sort_bytes, work)
+  }
+}
+
+/** Memory of the rows that are being sent. */
+class HeldMemory {
+  bytes = 0
+  private readonly abandoned = new FinalizationRegistry<{ release: () => void }>((share) => share.release())
+
+  /** Counts the memory of rows until they are read, closed, or never read. */
+  hold(rows: SortedRows | CollectedRows, bytes: number): Bytes {
+    const share = this.createShare(bytes)
+    const chunks = rows[Symbol.asyncIterator]()
+    const iterator = {
+      async next(): Promise<IteratorResult<Uint8Array>> {
+        const result = await chunks.next()
+        if (result.done) share.release()
+        return result
+      },
+      async return(): Promise<IteratorResult<Uint8Array>> {
+        share.release()
+        return chunks.return(undefined)
+      },
+    }
+    this.abandoned.register(iterator, share)
+    return { [Symbol.asyncIterator]: () => iterator }
+  }
+
+  /** Not in `hold`, whose variables the iterator is one of: it would never count as abandoned. */
+  private createShare(bytes: number): { release: () => void } {
+    this.bytes += bytes
+    let isHeld = true
+    return {
+      release: () => {
+        if (isHeld) this.bytes -= bytes
+        isHeld = false
+      },
+    }
+  }
+}
+
+/** Sorted rows of other formats than those of `SortedRows`. */
+class CollectedRows {
+  private readonly chunks: Uint8Array[] = []
+
+  constructor(
+    private readonly rows: Bytes,
+    private readonly maxBytes: number,
+  ) {}
+
+  /** Reads the rows. Returns their size in bytes. Throws `too_large` above `maxBytes`. */
+  async prepare(): Promise<number> {
+    let bytes = 0
+    for await (const chunk of this.rows) {
+      bytes += chunk.length
+      if (bytes > this.maxBytes) throw tooManyRowsError(this.maxBytes)
+      this.chunks.push(chunk)
+    }
+    return bytes
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for (let chunk = this.chunks.shift(); chunk; chunk = this.chunks.shift()) yield chunk
   }
 }
 
