@@ -4,9 +4,9 @@
  * Uses the memory of rows.as.ts: cells are values without quotes.
  */
 
-import { configure, ENDS, keyed, LINES, OUT, STARTS, weightAfter } from './rows.as'
+import { configure, ENDS, keyed, LINES, moments, numbers, OUT, STARTS, times, weightAfter } from './rows.as'
 
-export { keyed }
+export { keyed, moments, numbers, times }
 
 /**
  * Texts between the values, and the one between two records unless that is a line end: address and length of each at

@@ -20,6 +20,9 @@ interface Exports {
   scan(from: number, to: number, maxRows: number): number
   cutRecords(from: number, to: number, before: number): number
   values(column: number, from: number, to: number): number
+  moments(from: number, to: number): number
+  numbers: { value: number }
+  times: { value: number }
   rows: { value: number }
   odd: { value: number }
   size: { value: number }
@@ -51,6 +54,13 @@ export interface NestedValues {
   takesObjects: boolean
 }
 
+/** Values at the start of a column JSON that are ISO 8601 days, times without zone, or null; their size in bytes. */
+export interface ScannedMoments {
+  bytes: number
+  days: number
+  times: number
+}
+
 /** Reads lines of JSON that differ from an example in their values only. */
 export class RecordKernel {
   private readonly bytes: Buffer
@@ -58,6 +68,7 @@ export class RecordKernel {
   private width = 0
   /** Minimum size of records that a scan takes; undefined for lines. */
   private minBytes: number | undefined
+  private valuesEnd = 0
   /** Size of lines that the next scan takes. */
   private pieceBytes = MIN_PIECE_BYTES
 
@@ -154,8 +165,15 @@ export class RecordKernel {
 
   /** Returns the values of a column of rows [from, to), comma-separated; valid until the next call. */
   values(column: number, from: number, to: number): Buffer {
-    const end = this.exports.values(column, from, to)
-    return this.bytes.subarray(OUT, end - 1)
+    this.valuesEnd = this.exports.values(column, from, to)
+    return this.bytes.subarray(OUT, this.valuesEnd - 1)
+  }
+
+  /** Scans the first values of the last call of `values` that are ISO 8601 days, times or null. `bytes`: their size. */
+  scanMoments(): ScannedMoments {
+    const { moments, numbers, times } = this.exports
+    const bytes = moments(OUT, this.valuesEnd) - OUT
+    return { bytes, days: numbers.value, times: times.value }
   }
 
   /** Returns the row of the first value of a kind in the last call of `values`; −1 without one. */

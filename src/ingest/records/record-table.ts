@@ -30,6 +30,8 @@ export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits
 const MAX_INITIAL_BUFFER_BYTES = 512 * 1024
 /** Maximum number of nulls added at once. */
 const MAX_NULLS_PER_WRITE = 65_536
+/** Number of columns that get values in one turn of the event loop. */
+const COLUMNS_PER_TURN = 64
 
 /** A column with its buffered values, comma-separated, up to the next slice. */
 export class RecordColumn {
@@ -71,13 +73,21 @@ export class RecordColumn {
     const text = kernel.values(k, from, to)
     this.write(text)
     this.rows += to - from
-    const firsts = VALUE_KINDS.map((type) => ({ type, row: kernel.firstOf(type) })).filter(
-      ({ row }) => row >= 0,
-    )
+    let [hasValues, isNew] = [false, false]
+    for (const type of VALUE_KINDS) {
+      if (kernel.firstOf(type) < 0) continue
+      hasValues = true
+      if (!this.hasType(type)) isNew = true
+    }
+    if (hasValues) this.texts.add(text, () => kernel.scanMoments())
+    if (isNew) this.addScannedTypes(kernel, text, from, records)
+  }
+
+  private addScannedTypes(kernel: RecordKernel, text: Buffer, from: number, records: number): void {
+    const firsts = VALUE_KINDS.map((type) => ({ type, row: kernel.firstOf(type) }))
     firsts.sort((a, b) => a.row - b.row)
-    if (firsts.length > 0) this.texts.add(text)
     for (const { type, row } of firsts)
-      if (!this.hasType(type)) {
+      if (row >= 0 && !this.hasType(type)) {
         const start = skipValues(text, 0, row - from)
         this.addType(type, records + row - from + 1, text.subarray(start, findValueEnd(text, start)))
       }
@@ -226,17 +236,30 @@ export class RecordTable {
       const last = kernel.findEnd(from, rows, this.ends.size)
       this.ends.size = kernel.size
       const to = last < 0 ? rows : last + 1
-      for (const [k, column] of columns.entries()) {
-        this.padColumn(column)
-        column.addScanned(kernel, k, from, to, this.rows)
-        if (k % 64 === 63 && shouldYield()) await yieldToEventLoop()
+      for (let k = 0; k < columns.length; k += COLUMNS_PER_TURN) {
+        this.addToColumns(kernel, columns, k, from, to)
+        if (shouldYield()) await yieldToEventLoop()
       }
       this.valueCount += (to - from) * columns.length
       this.rows += to - from
       this.rejectSparse()
       if (last >= 0) await this.flushSlices(true)
-      else if (shouldYield()) await yieldToEventLoop()
       from = to
+    }
+  }
+
+  /** Adds the values of some columns, from column `first` on, of rows [from, to). */
+  private addToColumns(
+    kernel: RecordKernel,
+    columns: readonly RecordColumn[],
+    first: number,
+    from: number,
+    to: number,
+  ): void {
+    const last = Math.min(columns.length, first + COLUMNS_PER_TURN)
+    for (let k = first; k < last; k++) {
+      this.padColumn(columns[k])
+      columns[k].addScanned(kernel, k, from, to, this.rows)
     }
   }
 

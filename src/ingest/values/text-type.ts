@@ -1,5 +1,6 @@
 // Detects dates, times and booleans among texts, and converts them.
 import { detectMoment, ensureCapacity, excerpt, type Moment, parseJsonString } from '../../json/index.ts'
+import type { ScannedMoments } from '../kernel/records.ts'
 import { BACKSLASH, COMMA, LETTER_N, QUOTE, ZERO } from './characters.ts'
 import { type DateOrder, looksLikeDate, parseDate } from './date.ts'
 import { MAX_NUMERIC_DATE_BYTES, parseNumericDate, writeNumericDate } from './numeric-date.ts'
@@ -11,9 +12,16 @@ import { MAX_NUMERIC_DATE_BYTES, parseNumericDate, writeNumericDate } from './nu
 export class IsoTexts {
   private readonly texts = new ExactTexts()
 
-  /** Adds the comma-separated JSON values of a column. */
-  add(values: Uint8Array): void {
-    if (!this.texts.isDecided) this.texts.add(values, 0, values.length)
+  /** Adds the comma-separated JSON values of a column. `scanMoments`: scans the first ones, with a kernel. */
+  add(values: Uint8Array, scanMoments?: () => ScannedMoments): void {
+    const { texts } = this
+    let from = 0
+    if (scanMoments && texts.canBeMoments) {
+      const { bytes, days, times } = scanMoments()
+      texts.countMoments(days, times)
+      from = bytes
+    }
+    if (!texts.isDecided) texts.add(values, from, values.length)
   }
 
   /** Returns the type of the values added so far. */
