@@ -162,6 +162,57 @@ it('any lines give the same slices, types, warnings and errors', async () => {
   )
 }, 300_000)
 
+/** Times, and texts like them; mostly of the first kinds. */
+const moment = fc.oneof(
+  {
+    weight: 60,
+    arbitrary: fc.constantFrom(
+      '"2024-02-29"',
+      '"2024-12-31"',
+      '"1999-01-01T23:59:59"',
+      '"1999-01-01 00:00:00"',
+      'null',
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '"2023-02-29"',
+      '"2024-13-01"',
+      '"2024-04-31"',
+      '"0000-01-01"',
+      '"2024-01-01T24:00:00"',
+      '"2024-01-01T10:60:00"',
+      '"2024-01-01T10:00"',
+      '"2024-01-01T10:00:00.5"',
+      '"2024-01-01T10:00:00Z"',
+      '"2024-01-01T10:00:00+02:00"',
+      '" 2024-01-01"',
+      '"2024-01-01\\n"',
+      '"3.4.2024"',
+      '"true"',
+      '""',
+      '20240101',
+      '["2024-01-01"]',
+    ),
+  },
+)
+
+it('times, and texts like them, give the same types', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(moment, { minLength: 1, maxLength: 80 }),
+      fc.integer({ min: 20, max: 500 }),
+      async (cells, piece) => {
+        const text = cells.map((cell) => `{"at":${cell}}`).join('\n')
+        const options = { flatten: false, piece }
+        expect(await read(text, 'always', options)).toEqual(await read(text, 'never', options))
+      },
+    ),
+    { numRuns: runs(200, 20_000) },
+  )
+}, 300_000)
+
 /** An array of records of a few layouts, most of them like the one before, with blanks as in the example or others. */
 const records = fc
   .record({
