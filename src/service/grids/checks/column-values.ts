@@ -225,8 +225,10 @@ export class ColumnValues {
       hasFailed.push(this.fails(test, value))
       if (spend(value)) await this.work.pause()
     }
-    for (const [row, number] of distinct.numbers.entries())
-      if (row >= first && hasFailed[number]) record(distinct.values[number], row)
+    if (!hasFailed.includes(true)) return
+    const { values: texts, numbers } = distinct
+    for (let row = first; row < numbers.length; row++)
+      if (hasFailed[numbers[row]]) record(texts[numbers[row]], row)
   }
 
   /** Counts missing values. `each` is called with the row of each; without it, bounds can replace reading. */
