@@ -537,10 +537,14 @@ function licenceOfRepository(name) {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
-/** Adds a hash of the file, which has those of its chunks, to it: bin/code-cache.js finds compiled code by it. */
+/**
+ * Adds a hash of the file, which has those of its chunks, and of the libraries to it: bin/code-cache.js finds compiled
+ * code by it.
+ */
 function stamp(file) {
   const built = readFileSync(file)
   if (built.some((byte) => byte > 0x7f)) throw new Error(`${file} must be ASCII: see asciiSources`)
-  const hash = createHash('sha256').update(built).digest('hex').slice(0, 16)
-  appendFileSync(file, `// build ${hash}\n`)
+  const hash = createHash('sha256').update(built)
+  for (const name of Object.keys(vendor.entryPoints)) hash.update(readFileSync(`dist/${name}.cjs`))
+  appendFileSync(file, `// build ${hash.digest('hex').slice(0, 16)}\n`)
 }

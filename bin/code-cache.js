@@ -3,6 +3,7 @@
  * short command. Each command has its own cache, so that only its code is read. A cache that V8 rejects, for
  * another version or other flags, is written again. Everything works without a cache.
  */
+const { isAscii } = require('node:buffer')
 const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const { basename, dirname, join } = require('node:path')
@@ -11,7 +12,9 @@ const { crc32 } = require('node:zlib')
 
 /** Age after which caches, which may be of unused versions, are removed: 30 days. */
 const OLD_MS = 30 * 24 * 3600 * 1000
-/** Final comment of dist/gridline.cjs and dist/help.cjs, with a hash of the rest, which names the chunks. */
+/** Maximum size of a library whose code is cached: all later commands of the same name read the cache. */
+const MAX_LIBRARY_BYTES = 256 * 1024
+/** Final comment of dist/gridline.cjs and dist/help.cjs, with a hash of the build. */
 const STAMP = /\/\/ build ([0-9a-f]{16})\n+\}\)$/
 /** Begin and end of the function of a module. */
 const HEAD = Buffer.from('(function(exports,require,module,__filename,__dirname){')
@@ -28,13 +31,14 @@ exports.load = (file, argv, isTraced) => {
   const cache = isTraced ? undefined : openCache(file, argv)
   const files = new Map()
   const loadFile = (name) => {
-    if (!files.has(name)) files.set(name, cache ? cache.load(name) : requireFile(`./${name}`))
+    if (!files.has(name)) files.set(name, cache?.takes(name) ? cache.load(name) : requireFile(`./${name}`))
     return files.get(name)
   }
   const first = loadFile(basename(file))
   if (!first.packs) return { exported: first, saveCode: cache?.save }
   const modules = new Map()
   const requireChunk = (id) => {
+    if (id.startsWith('./vendor/')) return loadFile(id.slice(2))
     if (!id.startsWith('./cli-')) return requireFile(id)
     return modules.get(id)?.exports ?? run(id)
   }
@@ -70,6 +74,12 @@ function openCache(file, argv) {
   if (!cached) setFlushing(false)
   const scripts = new Map()
   return {
+    /** Returns whether the cache can have the code of a file. */
+    takes(name) {
+      if (!name.startsWith('vendor/')) return true
+      const bytes = fs.readFileSync(join(folder, name))
+      return bytes.length <= MAX_LIBRARY_BYTES && isAscii(bytes)
+    },
     load(name) {
       const path = join(folder, name)
       const script = new vm.Script(sources.get(name) ?? readWrapped(path), {
