@@ -31,24 +31,29 @@ exports.load = (file, argv, isTraced) => {
   const cache = isTraced ? undefined : openCache(file, argv)
   const files = new Map()
   const loadFile = (name) => {
-    if (!files.has(name)) files.set(name, cache?.takes(name) ? cache.load(name) : requireFile(`./${name}`))
-    return files.get(name)
+    let loaded = files.get(name)
+    if (!loaded) {
+      const exported = cache?.takes(name) ? cache.load(name) : requireFile(`./${name}`)
+      loaded = { exported, path: join(folder, name) }
+      files.set(name, loaded)
+    }
+    return loaded
   }
-  const first = loadFile(basename(file))
+  const first = loadFile(basename(file)).exported
   if (!first.packs) return { exported: first, saveCode: cache?.save }
   const modules = new Map()
   const requireChunk = (id) => {
-    if (id.startsWith('./vendor/')) return loadFile(id.slice(2))
+    if (id.startsWith('./vendor/')) return loadFile(id.slice(2)).exported
     if (!id.startsWith('./cli-')) return requireFile(id)
     return modules.get(id)?.exports ?? run(id)
   }
   const run = (id) => {
     const chunk = id.slice(2)
-    const name = first.packs[chunk] ?? chunk
     const module = { exports: {} }
     modules.set(id, module)
     try {
-      loadFile(name)[chunk](module.exports, requireChunk, module, join(folder, name), requireChunk, module)
+      const { exported, path } = loadFile(first.packs[chunk] ?? chunk)
+      exported[chunk](module.exports, requireChunk, module, path, requireChunk, module)
     } catch (error) {
       // The next use tries again.
       modules.delete(id)
