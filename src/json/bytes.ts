@@ -6,13 +6,20 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-const COMMA = Buffer.from(',')
+const COMMA = 0x2c
 
 /** Joins lists of comma-separated JSON to one. A single one is not copied. */
 export function joinValues(texts: readonly Buffer[]): Buffer {
-  return texts.length === 1
-    ? texts[0]
-    : Buffer.concat(texts.flatMap((text, k) => (k > 0 ? [COMMA, text] : [text])))
+  if (texts.length === 1) return texts[0]
+  let size = Math.max(0, texts.length - 1)
+  for (const text of texts) size += text.length
+  const joined = Buffer.allocUnsafe(size)
+  let at = 0
+  for (let k = 0; k < texts.length; k++) {
+    if (k > 0) joined[at++] = COMMA
+    at += texts[k].copy(joined, at)
+  }
+  return joined
 }
 
 /** Yields the bytes as a single chunk. */

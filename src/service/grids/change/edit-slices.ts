@@ -1,10 +1,9 @@
 // Updates and removes rows in the slices of columns.
 import { type Bounds, boundsOf, mergeBounds } from '../../../ingest/slices.ts'
-import { loadAhead, nextValue, yieldToEventLoop } from '../../../json/index.ts'
+import { joinValues, loadAhead, nextValue, yieldToEventLoop } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed, type NewSlice, storeSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
-import { detectValueType } from '../../store/schema/column-types.ts'
 import { columnChunksOf, readCells } from '../column/chunks.ts'
 import { type Cell, type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
@@ -27,43 +26,49 @@ interface RowEdit {
  * Applies edits to a column JSON of `rows` values. `edits` ascend by row; `cells` are their current values.
  */
 function applyEdits(text: Buffer, rows: number, edits: readonly RowEdit[], cells: readonly Cell[]): Buffer {
-  const parts: Buffer[] = []
-  // Offset and number of the next row that is kept.
-  let [at, next] = [0, 0]
-  for (const [k, { row, value }] of edits.entries()) {
+  const added = edits.reduce((sum, { value }) => sum + (value ? value.length + 1 : 0), 0)
+  const out = Buffer.allocUnsafe(text.length + added)
+  // Offset and number of the next row that is kept; end of the output.
+  let [at, next, to] = [0, 0, 0]
+  for (let k = 0; k < edits.length; k++) {
+    const { row, value } = edits[k]
     const { start, end } = cells[k]
-    if (row > next) parts.push(text.subarray(at, commaBefore(text, start)), COMMA)
-    if (value) parts.push(value, COMMA)
+    if (row > next) to += text.copy(out, to, at, commaBefore(text, start) + 1)
+    if (value) {
+      to += value.copy(out, to)
+      out[to++] = COMMA
+    }
     at = nextValue(text, end)
     next = row + 1
   }
-  if (next < rows) parts.push(text.subarray(at))
-  else parts.pop()
-  return Buffer.concat(parts)
+  // Without a row after the last edit, the last comma separates nothing.
+  if (next < rows) to += text.copy(out, to, at)
+  else to--
+  return out.subarray(0, to)
 }
 
-const COMMA = Buffer.from(',')
+const COMMA = 0x2c
+const LETTER_N = 0x6e
 
 /** Joins values to a column JSON. */
 function joinCells(cells: readonly Cell[]): Buffer {
-  const parts = cells.flatMap(({ buf, start, end }) => [buf.subarray(start, end), COMMA])
-  return Buffer.concat(parts.slice(0, -1))
+  return joinValues(cells.map(({ buf, start, end }) => buf.subarray(start, end)))
 }
 
 /** Returns the index of the comma before a value. */
 function commaBefore(text: Buffer, start: number): number {
   let end = start
-  while (text[end - 1] !== 0x2c) end--
+  while (text[end - 1] !== COMMA) end--
   return end - 1
 }
 
 /** Returns how many nulls the edits add; negative if they remove nulls. */
 function countNewNulls(edits: readonly RowEdit[], cells: readonly Cell[]): number {
   let count = 0
-  for (const [k, { value }] of edits.entries()) {
-    const { buf, start, end } = cells[k]
-    if (detectValueType(buf, start, end) === 'empty') count--
-    if (value && value[0] === 0x6e) count++
+  for (let k = 0; k < edits.length; k++) {
+    const { value } = edits[k]
+    if (cells[k].buf[cells[k].start] === LETTER_N) count--
+    if (value && value[0] === LETTER_N) count++
   }
   return count
 }
@@ -245,9 +250,8 @@ function widenBounds(
   cells: readonly Cell[],
 ): Bounds | undefined {
   if (!bounds) return undefined
-  const values = edits.flatMap(({ value }) => (value ? [value, COMMA] : []))
+  const values = edits.flatMap(({ value }) => value ?? [])
   if (values.length === 0) return { ...bounds, nulls: bounds.nulls + countNewNulls(edits, cells) }
-  const newBounds = boundsOf(Buffer.concat(values.slice(0, -1)))
-  const widened = mergeBounds(bounds, newBounds, [rows, values.length / 2])
+  const widened = mergeBounds(bounds, boundsOf(joinValues(values)), [rows, values.length])
   return { ...widened, nulls: bounds.nulls + countNewNulls(edits, cells) }
 }

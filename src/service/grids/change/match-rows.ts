@@ -86,34 +86,41 @@ async function joinRows(
   rows: number,
   gridRows: number,
 ): Promise<MatchedRows> {
-  const sources = new Int32Array(gridRows).fill(-1)
-  const isAdded = new Uint8Array(rows).fill(1)
-  const match = (row: number | undefined, from: number | undefined): void => {
-    if (row === undefined || from === undefined) return
-    sources[row] = from
-    isAdded[from] = 0
-  }
   // The smaller table is indexed, unless the grid is.
-  if (gridKeys.isIndexed || rows > gridRows) {
-    await gridKeys.prepare()
-    for (let from = 0; from < rows; from++) {
-      match(gridKeys.find(tableKeys.hashes, from), from)
-      if (from % BATCH_ROWS === 0) await yieldToEventLoop()
-    }
-  } else {
-    await tableKeys.prepare()
-    for (let row = 0; row < gridRows; row++) {
-      match(row, tableKeys.find(gridKeys.hashes, row))
-      if (row % BATCH_ROWS === 0) await yieldToEventLoop()
-    }
+  const isGridIndexed = gridKeys.isIndexed || rows > gridRows
+  const [indexed, others] = isGridIndexed ? [gridKeys, tableKeys] : [tableKeys, gridKeys]
+  const count = isGridIndexed ? rows : gridRows
+  await indexed.prepare()
+  const found = new Int32Array(count)
+  for (let from = 0; from < count; from += BATCH_ROWS) {
+    findAll(indexed, others, from, Math.min(count, from + BATCH_ROWS), found)
+    await yieldToEventLoop()
   }
-  const added = Int32Array.from(isAdded.keys()).filter((from) => isAdded[from] === 1)
+  return isGridIndexed ? listMatches(invert(found, gridRows), found) : listMatches(found, invert(found, rows))
+}
+
+/** Looks up the keys of rows [from, to) of `others` in an index: sets the rows with the same keys, or −1. */
+function findAll(indexed: KeyIndex, others: KeyIndex, from: number, to: number, found: Int32Array): void {
+  for (let row = from; row < to; row++) found[row] = indexed.find(others.hashes, row) ?? -1
+}
+
+/** Returns the positions of 0 to `count` in a list without repetitions; −1 for those that it lacks. */
+function invert(list: Int32Array, count: number): Int32Array {
+  const positions = new Int32Array(count).fill(-1)
+  for (let k = 0; k < list.length; k++) if (list[k] >= 0) positions[list[k]] = k
+  return positions
+}
+
+/** `ofGrid`: the row of the table for each row of the grid, or −1; `ofTable`: the reverse. */
+function listMatches(ofGrid: Int32Array, ofTable: Int32Array): MatchedRows {
   const matched: MatchedRows['matched'] = []
-  const missing = new Int32Array(gridRows - (rows - added.length))
-  let missingCount = 0
-  for (let row = 0; row < gridRows; row++) {
-    if (sources[row] < 0) missing[missingCount++] = row
-    else matched.push({ row, from: sources[row] })
-  }
-  return { matched, added, missing }
+  for (let row = 0; row < ofGrid.length; row++) if (ofGrid[row] >= 0) matched.push({ row, from: ofGrid[row] })
+  return { matched, added: listUnmatched(ofTable), missing: listUnmatched(ofGrid) }
+}
+
+function listUnmatched(matches: Int32Array): Int32Array {
+  const rows = new Int32Array(matches.length)
+  let count = 0
+  for (let k = 0; k < matches.length; k++) if (matches[k] < 0) rows[count++] = k
+  return rows.slice(0, count)
 }

@@ -81,9 +81,7 @@ class ColumnReader {
     }
     // Texts that were added before are not added again.
     for (const isText of kernel.numberValues(text, this.known, add, 0)) {
-      let nulls = isText.length
-      for (let k = 0; k < isText.length; k++) nulls -= isText[k]
-      this.statistics.addNulls(nulls)
+      this.statistics.addNulls(isText.length - sumOf(isText))
       this.row += isText.length
       await this.work.spendAndPause(isText.length)
     }
@@ -116,6 +114,12 @@ class ColumnReader {
 
 /** Number of numbers that are added without yielding to the event loop. */
 const BATCH_ROWS = 32_768
+
+function sumOf(numbers: Uint32Array): number {
+  let sum = 0
+  for (let k = 0; k < numbers.length; k++) sum += numbers[k]
+  return sum
+}
 
 /** Returns a value of a column JSON of numbers or times, without quotes. */
 function valueAt(text: Buffer, row: number): string {

@@ -296,7 +296,6 @@ export class ValueKernel {
     none: number,
   ): Generator<Uint32Array> {
     this.setText(TEXT, text)
-    const { words } = this
     const numbers = new Uint32Array(BATCH_VALUES)
     const end = TEXT + text.length
     for (let at = TEXT; at < end; ) {
@@ -304,15 +303,27 @@ export class ValueKernel {
       at = this.exports.stop.value
       for (let k = known.length; k < this.exports.known.value; k++) {
         const start = KNOWN + k * KNOWN_BYTES
-        known.push(add(this.bytes, start, start + words[(LENGTHS >> 2) + k]))
+        known.push(add(this.bytes, start, start + this.words[(LENGTHS >> 2) + k]))
       }
-      for (let k = 0; k < count; k++) {
-        const code = words[(RESULTS >> 2) + k]
-        if (code >= 0) numbers[k] = known[code]
-        else if (code === -1) numbers[k] = none
-        else numbers[k] = add(this.bytes, words[(STARTS >> 2) + k], words[(ENDS >> 2) + k])
-      }
+      this.setNumbers(numbers, count, known, add, none)
       yield numbers.subarray(0, count)
+    }
+  }
+
+  /** Sets the numbers of the first `count` values of the last call of `codes`. */
+  private setNumbers(
+    numbers: Uint32Array,
+    count: number,
+    known: readonly number[],
+    add: (buf: Buffer, start: number, end: number) => number,
+    none: number,
+  ): void {
+    const { words } = this
+    for (let k = 0; k < count; k++) {
+      const code = words[(RESULTS >> 2) + k]
+      if (code >= 0) numbers[k] = known[code]
+      else if (code === -1) numbers[k] = none
+      else numbers[k] = add(this.bytes, words[(STARTS >> 2) + k], words[(ENDS >> 2) + k])
     }
   }
 }
