@@ -7,7 +7,8 @@ export const MAX_SAMPLE_VALUES = 10_000
 export class Sample {
   /** Number of the next value to take, among those of the column. */
   next = 0
-  private readonly values: Float64Array
+  /** Made for the first value: most columns of texts have none. */
+  private values: Float64Array | undefined
   private size = 0
   /** How many numbers of the column each value stands for, and all of them. */
   private stride = 1
@@ -15,12 +16,11 @@ export class Sample {
   private seed = 1
 
   /** `most`: number of values of the column. */
-  constructor(most: number) {
-    this.values = new Float64Array(Math.min(most, MAX_SAMPLE_VALUES))
-  }
+  constructor(private readonly most: number) {}
 
   /** Takes the number `next` of the column. */
   take(value: number): void {
+    this.values ??= new Float64Array(Math.min(this.most, MAX_SAMPLE_VALUES))
     const { values, stride } = this
     if (this.size === MAX_SAMPLE_VALUES) {
       this.size /= 2
@@ -39,7 +39,7 @@ export class Sample {
 
   /** Returns a function of quantiles between 0 and 1, with linear interpolation between two values. */
   sortForQuantiles(): (share: number) => number {
-    const sorted = this.values.slice(0, this.size).sort()
+    const sorted = Float64Array.from(this.values?.subarray(0, this.size) ?? []).sort()
     return (share) => {
       const at = share * (sorted.length - 1)
       const below = sorted[Math.floor(at)]

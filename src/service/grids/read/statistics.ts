@@ -11,6 +11,7 @@ import { type Extreme, NumberStatistics } from './number-statistics.ts'
 const MAX_DISTINCT_VALUES = 100_000
 /** Maximum size of a value in the set of distinct values, in bytes. Longer values are hashed. */
 const MAX_KEPT_VALUE_BYTES = 200
+
 /** Running statistics of the values of a column. */
 export class Statistics {
   private readonly numbers: NumberStatistics
