@@ -17,7 +17,7 @@ export const MAX_ROWS: i32 = 4096
 export const OUT: i32 = LIST + MAX_ROWS * 4
 
 /** Memory layout of `gather`: row numbers, output, texts. */
-export const OUT_BYTES: i32 = 131_072
+export const OUT_BYTES: i32 = 524_288
 export const TEXTS: i32 = OUT + OUT_BYTES + 64
 
 /** Memory layout of `doubles` and `codes`: cached texts, results, text of the column. */
