@@ -14,6 +14,11 @@ import { SortedRows, tooManyRowsError } from './sorted-rows.ts'
 const CACHE_BYTES = 64 * 1024 * 1024
 /** Maximum memory of sorted rows that are being sent to all clients, in units of `sort_bytes`. */
 const MAX_BUFFERED_SHARE = 4
+/**
+ * Maximum number of responses that are put in order while they are sent, which needs half of the memory: each of them keeps
+ * the address space of a WebAssembly memory, 10 GB.
+ */
+const MAX_DIRECT_RESPONSES = 2
 /** Maximum wait for a slot, in ms. */
 const SLOT_TIMEOUT_MS = 10_000
 
@@ -58,7 +63,9 @@ export class RowSorter {
     return this.limits.sort_bytes
   }
 
-  private readonly sent = new HeldMemory()
+  /** Size of the sorted rows that are being sent, in bytes, and the number of responses that are put in order meanwhile. */
+  private readonly sent = { bytes: 0, direct: 0 }
+  private readonly abandoned = new FinalizationRegistry<Share>((share) => share.release())
 
   /**
    * Keeps sorted rows in memory until they are sent. Throws `too_large` above `sort_bytes`, and `overloaded` if the
@@ -66,11 +73,36 @@ export class RowSorter {
    */
   async buffer(rows: Bytes): Promise<Bytes> {
     const maxBytes = this.limits.sort_bytes
-    const held = rows instanceof SortedRows ? rows : new CollectedRows(rows, maxBytes)
-    const bytes = await held.prepare()
-    if (this.sent.bytes + bytes > MAX_BUFFERED_SHARE * maxBytes)
-      throw new Problem('overloaded', 'too many sorted rows are being sent (limit sort_bytes)')
-    return this.sent.hold(held, bytes)
+    const isDirect = rows instanceof SortedRows && this.sent.direct < MAX_DIRECT_RESPONSES
+    const held = isDirect ? rows : new CollectedRows(rows, maxBytes)
+    const share = new Share(this.sent, isDirect)
+    try {
+      share.add(await held.prepare())
+      if (this.sent.bytes > MAX_BUFFERED_SHARE * maxBytes)
+        throw new Problem('overloaded', 'too many sorted rows are being sent (limit sort_bytes)')
+    } catch (error) {
+      share.release()
+      throw error
+    }
+    return this.hold(held[Symbol.asyncIterator](), share)
+  }
+
+  /** Counts the memory of rows until they are read, closed, or never read. */
+  private hold(chunks: AsyncGenerator<Uint8Array>, share: Share): Bytes {
+    const iterator = {
+      async next(): Promise<IteratorResult<Uint8Array>> {
+        const result = await chunks.next()
+        if (result.done) share.release()
+        return result
+      },
+      async return(): Promise<IteratorResult<Uint8Array>> {
+        share.release()
+        return chunks.return(undefined)
+      },
+    }
+    // The share does not know the iterator, which would otherwise never count as abandoned.
+    this.abandoned.register(iterator, share)
+    return { [Symbol.asyncIterator]: () => iterator }
   }
 
   /** Runs work that sorts rows once a slot is free. Throws `overloaded` if it waits too long. */
@@ -120,44 +152,32 @@ export class RowSorter {
   }
 }
 
-/** Memory of the rows that are being sent. */
-class HeldMemory {
-  bytes = 0
-  private readonly abandoned = new FinalizationRegistry<{ release: () => void }>((share) => share.release())
+/** Part of the memory of all responses that one response has. */
+class Share {
+  private bytes = 0
+  private isReleased = false
 
-  /** Counts the memory of rows until they are read, closed, or never read. */
-  hold(rows: SortedRows | CollectedRows, bytes: number): Bytes {
-    const share = this.createShare(bytes)
-    const chunks = rows[Symbol.asyncIterator]()
-    const iterator = {
-      async next(): Promise<IteratorResult<Uint8Array>> {
-        const result = await chunks.next()
-        if (result.done) share.release()
-        return result
-      },
-      async return(): Promise<IteratorResult<Uint8Array>> {
-        share.release()
-        return chunks.return(undefined)
-      },
-    }
-    this.abandoned.register(iterator, share)
-    return { [Symbol.asyncIterator]: () => iterator }
+  constructor(
+    private readonly all: { bytes: number; direct: number },
+    private readonly isDirect: boolean,
+  ) {
+    if (isDirect) all.direct++
   }
 
-  /** Not in `hold`, whose variables the iterator is one of: it would never count as abandoned. */
-  private createShare(bytes: number): { release: () => void } {
+  add(bytes: number): void {
     this.bytes += bytes
-    let isHeld = true
-    return {
-      release: () => {
-        if (isHeld) this.bytes -= bytes
-        isHeld = false
-      },
-    }
+    this.all.bytes += bytes
+  }
+
+  release(): void {
+    if (this.isReleased) return
+    this.isReleased = true
+    this.all.bytes -= this.bytes
+    if (this.isDirect) this.all.direct--
   }
 }
 
-/** Sorted rows of other formats than those of `SortedRows`. */
+/** Rows that are in order before the first one is sent. */
 class CollectedRows {
   private readonly chunks: Uint8Array[] = []
 
