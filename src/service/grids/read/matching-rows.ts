@@ -18,8 +18,9 @@ export function bindCondition(where: Where, columns: readonly { name: string; ty
 
 /** Maximum length of a text that counts as one work unit, in characters. */
 const SHORT_CHARACTERS = 64
-/** Number of rows that are tested per batch. */
+/** Maximum number of rows, and of steps of their tests, per batch: then the event loop may run. */
 const BATCH_ROWS = 1024
+const BATCH_STEPS = 16_384
 
 /**
  * Finds the first `maxRows` rows that pass a test. Reads only its columns; needs one bit of memory per row.
@@ -45,9 +46,10 @@ export async function findMatchingRows(
     new RowSet(snap.rows),
     maxRows,
   )
+  const batchRows = Math.max(1, Math.min(BATCH_ROWS, Math.floor(BATCH_STEPS / Math.max(1, steps))))
   try {
     while (tester.row < snap.rows && !tester.isDone) {
-      let count = Math.min(snap.rows - tester.row, BATCH_ROWS)
+      let count = Math.min(snap.rows - tester.row, batchRows)
       for (const reader of readers) {
         if (reader.left === 0) await reader.fill()
         count = Math.min(count, reader.left)
