@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
-import { parseInstant, WorkBudget } from '../../../src/json/index.ts'
+import { type Bytes, parseInstant, WorkBudget } from '../../../src/json/index.ts'
 import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
 import { RowSet } from '../../../src/service/grids/column/row-set.ts'
 import type { Snapshot } from '../../../src/service/grids/column/snapshot.ts'
@@ -170,16 +170,23 @@ it('memory of sorted rows counts until they are read, closed or forgotten', asyn
   const values = Array.from({ length: 2500 }, (_, k) => ['', String((k * 7) % 2500), ''])
   const snap = await snapshotOf([{ values, slices: [] }])
   const order = await sort(snap, [{ column: 0, descending: false }])
-  const sorter = new RowSorter({ ...defaultLimits, sort_bytes: 30_000 })
-  const buffer = () => sorter.buffer(new SortedRows(snap, ndjson(), order, 30_000))
-  const most = 4
-  let held = await Promise.all(Array.from({ length: most }, buffer))
-  await expect(buffer()).rejects.toMatchObject({ code: 'overloaded' })
-  expect((await all(held[0])).startsWith('{"c0":0}\n{"c0":1}\n')).toBe(true)
-  await held[1][Symbol.asyncIterator]().return!()
-  held.push(await buffer(), await buffer())
-  await expect(buffer()).rejects.toMatchObject({ code: 'overloaded' })
-  held = []
+  const sorter = new RowSorter({ ...defaultLimits, sort_bytes: 100_000 })
+  const buffer = (most = 100_000) => sorter.buffer(new SortedRows(snap, ndjson(), order, most))
+  await expect(buffer(20_000)).rejects.toMatchObject({ code: 'too_large' })
+  const held: Bytes[] = []
+  const holdMost = async (): Promise<number> => {
+    for (;;) {
+      const next = await buffer().catch(({ code }) => code)
+      if (next === 'overloaded') return held.length
+      held.push(next)
+    }
+  }
+  const most = await holdMost()
+  expect(most).toBeGreaterThan(2)
+  expect((await all(held.shift()!)).startsWith('{"c0":0}\n{"c0":1}\n')).toBe(true)
+  await held.shift()![Symbol.asyncIterator]().return!()
+  expect(await holdMost()).toBe(most)
+  held.length = 0
   await vi.waitFor(async () => {
     collectGarbage()
     await buffer()

@@ -91,9 +91,14 @@ export class RowSorter {
   private hold(chunks: AsyncGenerator<Uint8Array>, share: Share): Bytes {
     const iterator = {
       async next(): Promise<IteratorResult<Uint8Array>> {
-        const result = await chunks.next()
-        if (result.done) share.release()
-        return result
+        let isOver = true
+        try {
+          const result = await chunks.next()
+          isOver = result.done === true
+          return result
+        } finally {
+          if (isOver) share.release()
+        }
       },
       async return(): Promise<IteratorResult<Uint8Array>> {
         share.release()

@@ -11,6 +11,7 @@ import { sizeOf, writeRows } from './rows.ts'
 
 /** Size of a missing value, in bytes. */
 const NULL_BYTES = 4
+const NO_ROWS = new Uint32Array(0)
 
 /** Rows in memory, in the order of the grid. */
 interface WrittenRows {
@@ -31,13 +32,15 @@ export class SortedRows implements Bytes {
   constructor(
     private readonly snap: Snapshot,
     private readonly writer: RowWriter,
-    private readonly order: Uint32Array,
+    private order: Uint32Array,
     private readonly maxBytes: number,
   ) {}
 
-  /** Writes the rows to memory. Returns their size in bytes. Throws `too_large` above `maxBytes`. */
+  /** Writes the rows to memory. Returns the size of that memory in bytes. Throws `too_large` above `maxBytes` of rows. */
   async prepare(): Promise<number> {
     const { snap, writer, order, maxBytes } = this
+    // It can be part of a larger one, which would stay in memory until the rows are sent.
+    this.order = NO_ROWS
     const head = writer.head(snap.columns)
     const ends = new Uint32Array(order.length)
     const gatherer = RowGatherer.create(order.length, Math.min(maxBytes, maxSizeOf(snap, writer)))
@@ -47,10 +50,11 @@ export class SortedRows implements Bytes {
       if (out.at > maxBytes) throw tooManyRowsError(maxBytes)
       if (shouldYield()) await yieldToEventLoop()
     }
+    if (head.length + out.at > maxBytes) throw tooManyRowsError(maxBytes)
     const places = order.length === snap.rows ? order : await placesOf(order)
     const isGathered = out.buf === gatherer?.texts
     this.written = { head, text: out.buf, ends, places, gatherer: isGathered ? gatherer : undefined }
-    return out.at
+    return out.at + ends.byteLength + places.byteLength
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
