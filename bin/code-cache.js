@@ -83,7 +83,8 @@ function openCache(file, argv) {
     takes(name) {
       if (!name.startsWith('vendor/')) return true
       const bytes = fs.readFileSync(join(folder, name))
-      return bytes.length <= MAX_LIBRARY_BYTES && isAscii(bytes)
+      // Scripts cannot import modules.
+      return bytes.length <= MAX_LIBRARY_BYTES && isAscii(bytes) && !bytes.includes('import(')
     },
     load(name) {
       const path = join(folder, name)
