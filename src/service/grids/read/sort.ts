@@ -73,22 +73,20 @@ export class RowSorter {
    */
   async buffer(rows: Bytes): Promise<Bytes> {
     const maxBytes = this.limits.sort_bytes
-    const isDirect = rows instanceof SortedRows && this.sent.direct < MAX_DIRECT_RESPONSES
-    const held = isDirect ? rows : new CollectedRows(rows, maxBytes)
-    const share = new Share(this.sent, isDirect)
-    try {
-      share.add(await held.prepare())
-      if (this.sent.bytes > MAX_BUFFERED_SHARE * maxBytes)
-        throw new Problem('overloaded', 'too many sorted rows are being sent (limit sort_bytes)')
-    } catch (error) {
-      share.release()
-      throw error
+    if (rows instanceof SortedRows && this.sent.direct < MAX_DIRECT_RESPONSES) {
+      const bytes = await rows.prepare()
+      if (rows.isCompact) return this.hold(rows, bytes, true)
     }
-    return this.hold(held[Symbol.asyncIterator](), share)
+    const collected = new CollectedRows(rows, maxBytes)
+    return this.hold(collected, await collected.prepare(), false)
   }
 
-  /** Counts the memory of rows until they are read, closed, or never read. */
-  private hold(chunks: AsyncGenerator<Uint8Array>, share: Share): Bytes {
+  /** Counts the memory of rows until they are read, closed, or never read. Throws `overloaded`. */
+  private hold(rows: SortedRows | CollectedRows, bytes: number, isDirect: boolean): Bytes {
+    if (this.sent.bytes + bytes > MAX_BUFFERED_SHARE * this.limits.sort_bytes)
+      throw new Problem('overloaded', 'too many sorted rows are being sent (limit sort_bytes)')
+    const share = new Share(this.sent, bytes, isDirect)
+    const chunks = rows[Symbol.asyncIterator]()
     const iterator = {
       async next(): Promise<IteratorResult<Uint8Array>> {
         let isOver = true
@@ -159,19 +157,15 @@ export class RowSorter {
 
 /** Part of the memory of all responses that one response has. */
 class Share {
-  private bytes = 0
   private isReleased = false
 
   constructor(
     private readonly all: { bytes: number; direct: number },
+    private readonly bytes: number,
     private readonly isDirect: boolean,
   ) {
+    all.bytes += bytes
     if (isDirect) all.direct++
-  }
-
-  add(bytes: number): void {
-    this.bytes += bytes
-    this.all.bytes += bytes
   }
 
   release(): void {

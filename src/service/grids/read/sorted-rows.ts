@@ -53,8 +53,20 @@ export class SortedRows implements Bytes {
     if (head.length + out.at > maxBytes) throw tooManyRowsError(maxBytes)
     const places = order.length === snap.rows ? order : await placesOf(order)
     const isGathered = out.buf === gatherer?.texts
-    this.written = { head, text: out.buf, ends, places, gatherer: isGathered ? gatherer : undefined }
+    this.written = {
+      head,
+      text: out.buf.subarray(0, out.at),
+      ends,
+      places,
+      gatherer: isGathered ? gatherer : undefined,
+    }
     return out.at + ends.byteLength + places.byteLength
+  }
+
+  /** True if the prepared rows take more memory than their places: else, they are better kept in order. */
+  get isCompact(): boolean {
+    const { text, ends, places } = this.written!
+    return text.length > ends.byteLength + places.byteLength
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
