@@ -1,12 +1,27 @@
-// npm run bench [-- NAME …]: both sides of each row in one run, A B A B, medians. Gates nothing.
-// npm run bench -- --against REF [ROW …] compares the work tree with a commit; --json FILE writes the result.
-// npm run bench -- --nightly HISTORY [ROW …] compares with the last night and with the best of 30 days; exits with 1 if slower.
-// npm run bench -- --against REF --bisect ROW finds the first commit since REF at which a row is slower.
+// Benchmarks. Gates nothing, except with --nightly.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 
+const USAGE = `npm run bench [-- GROUP …]              both sides of each row in one run, A B A B, medians
+npm run bench -- --against REF [ROW …]  compares the work tree with a commit; --json FILE writes the result
+npm run bench -- --against REF --bisect ROW  finds the first commit since REF at which a row is slower
+npm run bench -- --nightly HISTORY [ROW …]  compares with the last night and with the best of 30 days; exits with 1 if slower`
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    against: { type: 'string' },
+    bisect: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+    json: { type: 'string' },
+    nightly: { type: 'string' },
+  },
+})
+if (values.help) {
+  console.log(USAGE)
+  process.exit()
+}
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const place = `${root}.bench`
 mkdirSync(place, { recursive: true })
@@ -19,15 +34,6 @@ await build({
   format: 'esm',
   packages: 'external',
   logLevel: 'warning',
-})
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    against: { type: 'string' },
-    bisect: { type: 'string' },
-    json: { type: 'string' },
-    nightly: { type: 'string' },
-  },
 })
 if (values.nightly) {
   const { compareNight } = await import(`${place}/nightly.mjs`)
