@@ -13,6 +13,7 @@ import {
 } from '../../json/index.ts'
 import { isSparse, sparseError } from '../delimited/sparse.ts'
 import { type RecordKernel, VALUE_KINDS } from '../kernel/records.ts'
+import { CLOSING_BRACKET } from '../values/characters.ts'
 import {
   type ColumnType,
   createEmptyDialect,
@@ -26,6 +27,8 @@ import { badFile, type Warnings } from '../values/warnings.ts'
 
 export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits' | 'flatten' | 'keys'>
 
+const OPEN_BRACKET = 0x5b
+const OPEN_BRACE = 0x7b
 /** Maximum initial size of a column's buffer. */
 const MAX_INITIAL_BUFFER_BYTES = 512 * 1024
 /** Maximum number of nulls added at once. */
@@ -59,13 +62,23 @@ export class RecordColumn {
 
   add(json: Buffer, record: number): void {
     const value = compactValue(json)
-    this.write(value)
-    this.rows++
-    const kind = jsonKindOf(value[0])
+    this.addPlain(value, 1)
+    this.noteType(value, 0, value.length, record)
+  }
+
+  /** Adds comma-separated values without blanks, whose types the caller notes. */
+  addPlain(text: Buffer, rows: number): void {
+    this.write(text)
+    this.rows += rows
+    this.texts.add(text)
+  }
+
+  /** Notes the type of the value buf[start, end) of a record. */
+  noteType(buf: Buffer, start: number, end: number, record: number): void {
+    const kind = jsonKindOf(buf[start])
     if (kind === 'null') return
     const type = kind === 'string' ? 'text' : kind === 'number' || kind === 'boolean' ? kind : 'json'
-    this.texts.add(value)
-    this.addType(type, record, value)
+    if (!this.hasType(type)) this.addType(type, record, buf.subarray(start, end))
   }
 
   /** Adds value `k` of rows [from, to) that a kernel has scanned. `records`: number of earlier records. */
@@ -131,6 +144,44 @@ export class RecordColumn {
     text.copy(this.out, this.at)
     this.at += text.length
   }
+}
+
+/**
+ * Adds the values of an array from buf[from] on, until the column has `until` rows or the array ends. Returns the start of
+ * the next value. Values without blanks between them are added together.
+ */
+function addValues(
+  column: RecordColumn,
+  buf: Buffer,
+  from: number,
+  until = Number.POSITIVE_INFINITY,
+): number {
+  let i = from
+  let record = column.sentRows + column.rows
+  // Start, end and number of the values that are not added yet.
+  let [start, end, count] = [i, i, 0]
+  while (record < until && buf[i] !== CLOSING_BRACKET) {
+    const valueEnd = findValueEnd(buf, i)
+    const next = nextItem(buf, valueEnd)
+    record++
+    if (buf[i] === OPEN_BRACE || buf[i] === OPEN_BRACKET) {
+      if (count > 0) column.addPlain(buf.subarray(start, end), count)
+      column.add(buf.subarray(i, valueEnd), record)
+      count = 0
+    } else {
+      if (count > 0 && i > end + 1) {
+        column.addPlain(buf.subarray(start, end), count)
+        count = 0
+      }
+      if (count === 0) start = i
+      column.noteType(buf, i, valueEnd, record)
+      count++
+    }
+    end = valueEnd
+    i = next
+  }
+  if (count > 0) column.addPlain(buf.subarray(start, end), count)
+  return i
 }
 
 /** Returns the offset of a value of a column JSON of plain values without blanks. */
@@ -281,20 +332,14 @@ export class RecordTable {
 
   private async addCompleteColumn(name: string, array: RawJson, ends: readonly number[]): Promise<void> {
     const column = this.getOrAddColumn(name)
-    const { buf } = array
-    let next = 0
-    let i = skipWhitespace(buf, array.start + 1)
-    while (buf[i] !== 0x5d) {
-      const end = findValueEnd(buf, i)
-      column.add(buf.subarray(i, end), column.sentRows + column.rows + 1)
-      this.valueCount++
-      if (column.sentRows + column.rows === ends[next]) {
-        next++
-        await this.sendSlice(column, true)
-      }
-      i = nextItem(buf, end)
+    let i = skipWhitespace(array.buf, array.start + 1)
+    for (let k = 0; array.buf[i] !== CLOSING_BRACKET; k++) {
+      i = addValues(column, array.buf, i, ends[k])
+      if (column.sentRows + column.rows === ends[k]) await this.sendSlice(column, true)
     }
-    this.rows = Math.max(this.rows, column.sentRows + column.rows)
+    const rows = column.sentRows + column.rows
+    this.valueCount += rows
+    this.rows = Math.max(this.rows, rows)
     this.rejectSparse()
   }
 

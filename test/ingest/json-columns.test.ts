@@ -1,0 +1,55 @@
+// A JSON document of columns gives the same columns as the same values in records.
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { ingestJson } from '../../src/ingest/records/records.ts'
+import type { Slice } from '../../src/ingest/values/table.ts'
+import { runs } from '../support/property-runs.ts'
+
+const value = fc.oneof(
+  { weight: 6, arbitrary: fc.integer().map(String) },
+  { weight: 3, arbitrary: fc.string({ maxLength: 12 }).map((text) => JSON.stringify(text)) },
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom('null', '"2024-02-29"', '"2024-01-01T10:00:00"', '"a,b"', '"\\"]"', '1.50'),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('true', '[1,2]', '{"a":[1, 2]}', '[1,\n 2]', '[]', '1e400') },
+)
+const document = fc.record({
+  values: fc.array(fc.tuple(value, value), { minLength: 1, maxLength: 60 }),
+  /** How often all values are repeated, so that there are several slices. */
+  times: fc.constantFrom(1, 1, 1, 1, 3000),
+  gaps: fc.array(fc.constantFrom(',', ',', ',', ', ', ' ,', ',\n  '), { minLength: 1, maxLength: 5 }),
+  form: fc.constantFrom<'plain' | 'api'>('plain', 'api'),
+})
+
+async function read(text: string): Promise<unknown> {
+  const texts: string[][] = []
+  const rows: number[][] = []
+  const sink = {
+    slice({ column, text, rows: count }: Slice) {
+      ;(texts[column] ??= []).push(text.toString())
+      ;(rows[column] ??= []).push(count)
+    },
+  }
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(text)
+  }
+  const { columns, warnings } = await ingestJson(bytes(), {}, sink)
+  return { columns, warnings, rows, texts: texts.map((parts) => parts.join(',')) }
+}
+
+it('columns give the same values, types and slices as records', async () => {
+  await fc.assert(
+    fc.asyncProperty(document, async ({ values, times, gaps, form }) => {
+      const all = Array.from({ length: times }, () => values).flat()
+      const join = (texts: string[]): string =>
+        texts.map((text, k) => (k > 0 ? `${gaps[k % gaps.length]}${text}` : text)).join('')
+      const [a, b] = [0, 1].map((k) => `[${join(all.map((row) => row[k]))}]`)
+      const columns =
+        form === 'plain' ? `{"a":${a},"b":${b}}` : `{"cols":{"a":{"data":${a}},"b":{"data":${b}}}}`
+      const records = `[${all.map(([x, y]) => `{"a":${x},"b":${y}}`).join(',')}]`
+      expect(await read(columns)).toEqual(await read(records))
+    }),
+    { numRuns: runs(60, 3000) },
+  )
+}, 300_000)
