@@ -2,7 +2,8 @@
 import { defaultLimits } from '../../contract/limits.ts'
 import type { RawJson } from '../../json/index.ts'
 import { type NestedValues, RecordKernel } from '../kernel/records.ts'
-import type { JsonOptions, RecordColumn, RecordTable } from './record-table.ts'
+import type { RecordColumn } from './record-column.ts'
+import type { JsonOptions, RecordTable } from './record-table.ts'
 
 /** Number of lines like the last one that are worth learning it. */
 const WORTHWHILE_ROWS = 4
