@@ -33,7 +33,7 @@ exports.load = (file, argv, isTraced) => {
   const loadFile = (name) => {
     let loaded = files.get(name)
     if (!loaded) {
-      const exported = cache?.takes(name) ? cache.load(name) : requireFile(`./${name}`)
+      const exported = cache?.load(name) ?? requireFile(`./${name}`)
       loaded = { exported, path: join(folder, name) }
       files.set(name, loaded)
     }
@@ -79,16 +79,12 @@ function openCache(file, argv) {
   if (!cached) setFlushing(false)
   const scripts = new Map()
   return {
-    /** Returns whether the cache can have the code of a file. */
-    takes(name) {
-      if (!name.startsWith('vendor/')) return true
-      const bytes = fs.readFileSync(join(folder, name))
-      // Scripts cannot import modules.
-      return bytes.length <= MAX_LIBRARY_BYTES && isAscii(bytes) && !bytes.includes('import(')
-    },
+    /** Loads a file; undefined for a library whose code is not cached. */
     load(name) {
       const path = join(folder, name)
-      const script = new vm.Script(sources.get(name) ?? readWrapped(path), {
+      const source = sources.get(name) ?? (name.startsWith('vendor/') ? readLibrary(path) : readWrapped(path))
+      if (source === undefined) return undefined
+      const script = new vm.Script(source, {
         filename: path,
         cachedData: cached?.codes.get(name),
       })
@@ -112,9 +108,22 @@ function openCache(file, argv) {
   }
 }
 
-/** Reads a file of the build as the function of a module. One string: V8 would copy a joined one. */
+/** Reads a file of the build as the function of a module. */
 function readWrapped(file) {
-  return Buffer.concat([HEAD, fs.readFileSync(file), TAIL]).latin1Slice()
+  return wrap(fs.readFileSync(file))
+}
+
+/** Reads a library as `readWrapped`; undefined if it is large, has other characters than ASCII, or imports modules. */
+function readLibrary(file) {
+  if (fs.statSync(file).size > MAX_LIBRARY_BYTES) return undefined
+  const bytes = fs.readFileSync(file)
+  // Scripts cannot import modules.
+  return isAscii(bytes) && !bytes.includes('import(') ? wrap(bytes) : undefined
+}
+
+/** Returns the function of a module as one string: V8 would copy a joined one. */
+function wrap(bytes) {
+  return Buffer.concat([HEAD, bytes, TAIL]).latin1Slice()
 }
 
 /** Sets whether V8 drops the compiled code of functions that were not called for some time. */
