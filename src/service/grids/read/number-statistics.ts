@@ -1,5 +1,5 @@
 // Statistics of the numbers of a column, in constant memory.
-import { MAX_SAMPLE_VALUES, Sample } from './sample.ts'
+import { Sample } from './sample.ts'
 
 /** Number of row ranges in the trend. */
 const TREND_RANGES = 24
@@ -53,7 +53,12 @@ export class NumberStatistics {
     this.totals[IS_ASCENDING] = 1
   }
 
-  /** Passes rows without a number. */
+  addNulls(rows: number): void {
+    this.totals[NULLS] += rows
+    this.row += rows
+  }
+
+  /** Passes rows with other values than numbers. */
   skip(rows: number): void {
     this.row += rows
   }
@@ -145,7 +150,7 @@ export class NumberStatistics {
   }
 
   get areQuantilesExact(): boolean {
-    return this.count <= MAX_SAMPLE_VALUES
+    return this.sample.isWhole
   }
 
   /** Means of the ranges of rows; null without a number. */

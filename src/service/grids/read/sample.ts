@@ -1,7 +1,7 @@
 // A sample of the numbers of a column, for quantiles.
 
 /** Maximum number of values in a sample: even. */
-export const MAX_SAMPLE_VALUES = 10_000
+const MAX_SAMPLE_VALUES = 10_000
 
 /** Random one of each `stride` numbers of a column; it is halved when it is full. The same for the same numbers. */
 export class Sample {
@@ -17,6 +17,11 @@ export class Sample {
 
   /** `most`: number of values of the column. */
   constructor(private readonly most: number) {}
+
+  /** True if all numbers of the column are in the sample. */
+  get isWhole(): boolean {
+    return this.stride === 1
+  }
 
   /** Takes the number `next` of the column. */
   take(value: number): void {

@@ -15,8 +15,6 @@ const MAX_KEPT_VALUE_BYTES = 200
 /** Running statistics of the values of a column. */
 export class Statistics {
   private readonly numbers: NumberStatistics
-  /** Nulls that are not among the values of `addDoubles`. */
-  private nulls = 0
   private hasTexts = false
   private firstText: string | undefined
   private lastText: string | undefined
@@ -36,8 +34,7 @@ export class Statistics {
 
   /** Adds nulls. */
   addNulls(count: number): void {
-    this.nulls += count
-    this.numbers.skip(count)
+    this.numbers.addNulls(count)
   }
 
   /**
@@ -134,7 +131,7 @@ export class Statistics {
     const printed = ({ value, written }: Extreme): number | string =>
       isMoments ? written() : exactNumber(value, written())
     return {
-      nulls: this.nulls + numbers.nulls,
+      nulls: numbers.nulls,
       distinct: this.distinct,
       distinct_is_exact: this.isExact,
       // Numbers are less than texts.
