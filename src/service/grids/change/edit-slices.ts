@@ -251,7 +251,8 @@ function widenBounds(
 ): Bounds | undefined {
   if (!bounds) return undefined
   const values = edits.flatMap(({ value }) => value ?? [])
-  if (values.length === 0) return { ...bounds, nulls: bounds.nulls + countNewNulls(edits, cells) }
+  const nulls = bounds.nulls + countNewNulls(edits, cells)
+  if (values.length === 0) return { ...bounds, nulls }
   const widened = mergeBounds(bounds, boundsOf(joinValues(values)), [rows, values.length])
-  return { ...widened, nulls: bounds.nulls + countNewNulls(edits, cells) }
+  return { ...widened, nulls }
 }
