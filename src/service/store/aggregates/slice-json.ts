@@ -36,8 +36,8 @@ export const BATCH_SLICES = 1024
 
 /**
  * A pack is a blob of small slices of neighboring columns: storing each alone would take longer than its values. Its text
- * is that of the slices, with commas in between. Packs begin at fixed columns: otherwise, a change of one column would move
- * the beginnings of all later packs (docs/adr/0059). Sizes in bytes.
+ * is that of the slices, with commas in between. A pack begins at column 0, 16, 32 and so on: if it began where the one
+ * before ends, a change of one column would change all later packs (docs/adr/0059). Sizes in bytes.
  */
 const MAX_PACKED_BYTES = 4095
 const MAX_PACK_BYTES = 16 * 1024
