@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ingestJson } from '../../src/ingest/records/records.ts'
 import type { Slice } from '../../src/ingest/values/table.ts'
+import { toByteStream } from '../../src/json/index.ts'
 import { runs } from '../support/property-runs.ts'
 
 const value = fc.oneof(
@@ -31,10 +32,7 @@ async function read(text: string): Promise<unknown> {
       ;(rows[column] ??= []).push(count)
     },
   }
-  async function* bytes(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(text)
-  }
-  const { columns, warnings } = await ingestJson(bytes(), {}, sink)
+  const { columns, warnings } = await ingestJson(toByteStream(Buffer.from(text)), {}, sink)
   return { columns, warnings, rows, texts: texts.map((parts) => parts.join(',')) }
 }
 
