@@ -226,3 +226,20 @@ it('times with and without a zone are text, and the warning says why, once', asy
   const money = await read('n,v\na,1\nb,€ 2\nc,€ 3\n')
   expect(money.warnings).toEqual([expect.stringContaining('column v looks like amounts with a currency')])
 })
+
+it('amounts in several currencies are text, or numbers with a warning that names two of them', async () => {
+  const csv = 'n,v\n1,$5\n2,5 USD\n3,$7\n4,€6\n5,£1\n'
+  const kept = await read(csv)
+  expect([kept.types, kept.warnings]).toEqual([
+    ['number', 'text'],
+    ['column v looks like amounts in several currencies (USD, EUR, GBP) (line 2: $5); kept as text'],
+  ])
+  const given = await read(csv, { types: new Map([['v', 'number']]) })
+  expect([given.types, given.warnings]).toEqual([
+    ['number', 'number'],
+    ['column v: amounts in several currencies were read as numbers (line 2: $5, line 5: €6)'],
+  ])
+  expect((await read(csv.replace(/[€£]/g, '$'))).warnings).toEqual([
+    expect.stringMatching(/amounts with a currency .*to read them: --column "v:number"/),
+  ])
+})

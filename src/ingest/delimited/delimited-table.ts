@@ -213,11 +213,15 @@ export class DelimitedTable {
     const { rows, warnings, builders, dialect, options } = this
     if (rows === 0) warnings.note('no rows below the header')
     const columns = builders.map((builder, k) => describeColumn(builder, dialect.names[k], rows, done.has(k)))
-    for (const [k, { protectedCells }] of builders.entries())
+    for (const [k, { protectedCells, currencies }] of builders.entries()) {
+      const name = dialect.names[k]
       if (protectedCells > 0)
-        warnings.note(
-          `column ${dialect.names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,
-        )
+        warnings.note(`column ${name}: ${protectedCells} texts written as ="…" were read without the formula`)
+      if (currencies.length > 1) {
+        const examples = currencies.map(({ line, text }) => `line ${line}: ${text}`).join(', ')
+        warnings.note(`column ${name}: amounts in several currencies were read as numbers (${examples})`)
+      }
+    }
     const amounts = dialect.names.flatMap((name, k) =>
       isKnownAmount(dialect, options, name, k) ? [options.targetName?.(k) ?? name] : [],
     )

@@ -1,15 +1,15 @@
 // Recognizes formatted numbers and dates in columns of text.
+import { formatList } from '../../contract/message-texts.ts'
 import { type DateOrder, parseDate } from '../values/date.ts'
-import type { GivenType, ValueShape } from '../values/dialect.ts'
-import { findCommaStyle, isJsonNumber, parseNumber } from '../values/number.ts'
+import type { GivenType, NumberStyle, ValueShape } from '../values/dialect.ts'
+import { CURRENCY, currencyOf, findCommaStyle, isJsonNumber, parseNumber } from '../values/number.ts'
 
-const MONEY = /[$€£¥₹₽₩₺₫฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|INR|AUD|CAD|BRL|kr|zł|Rs)\b/iu
 const PERCENT = /(?<=\d)\s*%$/
 const NEGATIVE = /^\(.*\d.*\)$/
 /** Marks of formatted numbers, and how warnings name them. */
 const NUMBER_MARKS: readonly [RegExp, string][] = [
   [PERCENT, 'percentages'],
-  [MONEY, 'amounts with a currency'],
+  [CURRENCY, 'amounts with a currency'],
   [NEGATIVE, 'numbers with negative ones in parentheses'],
 ]
 /** An amount without its mark. */
@@ -46,11 +46,10 @@ function shapeOf(sample: readonly string[]): ValueShape | undefined {
     const isMarked = (cell: string): boolean => mark.test(cell)
     if (!sample.some(isMarked) || !sample.every((cell) => /\d/.test(cell))) continue
     if (sample.every((cell) => (isMarked(cell) || isJsonNumber(cell)) && parseNumber(cell) !== undefined))
-      return { what, types: ['number'] }
+      return shapeOfAmounts(what, sample)
     if (!sample.every((cell) => isMarked(cell) && AMOUNT.test(cell.replace(mark, '')))) continue
     // Numbers such as 1.234,50 €.
-    const numbers = findCommaStyle(sample)
-    return { what, types: numbers ? ['number'] : [], numbers }
+    return shapeOfAmounts(what, sample, findCommaStyle(sample) ?? 'unknown')
   }
   const orders = ['dmy', 'mdy'] as const
   const typesOf = (isGiven: boolean): GivenType[] =>
@@ -73,6 +72,18 @@ function shapeOf(sample: readonly string[]): ValueShape | undefined {
   if (types.length === 0) return undefined
   const forms = new Set(sample.map((cell) => cell.replace(/\d+/g, '0').replace(/\p{L}+/gu, 'a')))
   return { what: forms.size === 1 ? 'dates' : 'dates in different formats', types }
+}
+
+/** Returns the shape of amounts. Those in several currencies are not offered as numbers. */
+function shapeOfAmounts(
+  what: string,
+  sample: readonly string[],
+  style?: NumberStyle | 'unknown',
+): ValueShape {
+  const currencies = [...new Set(sample.flatMap((cell) => currencyOf(cell) ?? []))]
+  if (currencies.length > 1)
+    return { what: `amounts in several currencies (${formatList(currencies, 5)})`, types: [] }
+  return style === 'unknown' ? { what, types: [] } : { what, types: ['number'], numbers: style }
 }
 
 /** Returns whether a cell is an unambiguous date in this order. `isGiven`: the user gave the order. */

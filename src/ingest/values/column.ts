@@ -9,7 +9,7 @@ import { ESCAPED, QUOTED, type RowCells } from './cells.ts'
 import { BACKSLASH, COMMA, QUOTE } from './characters.ts'
 import type { GivenType } from './dialect.ts'
 import { type ColumnRules, convertToGiven, createTypeError } from './given-type.ts'
-import { isPaddedNumber } from './number.ts'
+import { currencyOf, isPaddedNumber } from './number.ts'
 import { ExactTexts, TextType } from './text-type.ts'
 
 const EQUALS = 0x3d
@@ -50,6 +50,8 @@ export class ColumnBuilder {
 
   /** Whether a number differs from its text in the file. */
   private changed = false
+  /** First amount with a currency, and first one in another currency. */
+  readonly currencies: { code: string; line: number; text: string }[] = []
 
   private readonly nulls: readonly Buffer[]
   /** Type of the texts; undefined if the user declared them as text. */
@@ -304,13 +306,23 @@ export class ColumnBuilder {
       }
       if (value !== 'null') {
         this.numbers++
-        this.changed ||= value !== cell
+        if (value !== cell) this.noteChange(cell, lines[row])
       }
       this.grow(value.length * 3 + 8)
       this.at += this.out.write(value, this.at, 'latin1')
       this.out[this.at++] = COMMA
     }
     this.rows += to - from
+  }
+
+  /** Notes that a cell is stored in another form. */
+  private noteChange(cell: string, line: number): void {
+    this.changed = true
+    const { currencies } = this
+    if (currencies.length > 1 || this.effectiveType !== 'number') return
+    const code = currencyOf(cell)
+    if (code !== undefined && code !== currencies[0]?.code)
+      currencies.push({ code, line, text: excerpt(cell.trim()) })
   }
 
   /** Returns the buffer with space for `more` bytes. */

@@ -58,8 +58,25 @@ function isSafeInteger(buf: Uint8Array, start: number, end: number): boolean {
 }
 
 const JSON_STYLE: NumberStyle = { decimal: '.', thousands: '' }
-const CURRENCY =
-  /[$€£¥₹₽₩₺₫฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|INR|AUD|CAD|BRL|kr|zł|Rs)\b\.?/giu
+/** Signs and codes of currencies. */
+export const CURRENCY =
+  /[$€£¥₹₽₩₺₫฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|INR|AUD|CAD|BRL|kr|zł|Rs)\b\.?/iu
+const CURRENCIES = new RegExp(CURRENCY, 'giu')
+
+/** Codes of signs that stand for one currency. */
+const CODE_BY_SIGN = new Map([
+  ['$', 'USD'],
+  ['€', 'EUR'],
+  ['£', 'GBP'],
+  ['₹', 'INR'],
+  ['RS', 'INR'],
+])
+
+/** Returns the code of an amount's currency, or else its sign; undefined without one. */
+export function currencyOf(amount: string): string | undefined {
+  const mark = CURRENCY.exec(amount)?.[0].replace('.', '').toUpperCase()
+  return mark && (CODE_BY_SIGN.get(mark) ?? mark)
+}
 
 /**
  * Converts a cell of a column declared as number to a JSON number. Also accepts `+5`, `007`, `.5`, `5.`,
@@ -73,7 +90,7 @@ export function parseNumber(
   let plain = text.trim()
   if (!/\d/.test(plain)) return undefined
   if (!/^[\d.eE+-]+$/.test(plain) || thousands !== '' || decimal !== '.') {
-    plain = plain.replace(/\s*%$/, '').replace(CURRENCY, '').trim()
+    plain = plain.replace(/\s*%$/, '').replace(CURRENCIES, '').trim()
     const negative = /^\((.*)\)$/.exec(plain)
     if (negative) plain = `-${negative[1].trim()}`
     plain = plain.replace(/^([+-])\s+/, '$1').replace('\u2212', '-')
