@@ -432,6 +432,7 @@ async function kernels() {
     'src/ingest/kernel/rows.as.ts',
     'src/ingest/kernel/records.as.ts',
     'src/ingest/kernel/columns.as.ts',
+    'src/ingest/kernel/plain.as.ts',
     'src/service/grids/column/kernel/values.as.ts',
     'src/service/grids/column/kernel/cells.as.ts',
     'src/service/grids/column/kernel/pages.as.ts',

@@ -392,6 +392,12 @@ describe('a kernel', () => {
         some: ['MAX_ROWS', 'HASHES', 'SIZES', 'MAX_ENDS', 'LIST', 'TEXT'],
       },
       {
+        folder: 'src/ingest/kernel',
+        caller: 'plain.ts',
+        file: 'plain.as.ts',
+        some: ['MAX_ROWS', 'LEVELS', 'INDEXES', 'WORD_ENDS', 'WORDS', 'VALUES_BYTES', 'OUT_BYTES'],
+      },
+      {
         folder: 'src/service/grids/column/kernel',
         caller: 'values.ts',
         file: 'values.as.ts',

@@ -48,9 +48,10 @@ async function decodeFile(): Promise<void> {
     untaken.push(text.length)
     send({ column, rows, text })
   }
+  const out = new JsonText()
   for await (const batch of table.values(losses)) {
     const { column } = batch
-    const batches = 'text' in batch ? [batch] : writeBatches(batch.values, writers[column])
+    const batches = 'text' in batch ? [batch] : writeBatches(batch.values, writers[column], out)
     for (const each of batches) await sendBatch(column, each)
   }
   const warnings = table.columns.flatMap(({ name }, k) => [
@@ -81,12 +82,14 @@ function rememberJson(toJson: (value: unknown) => string): (value: unknown) => s
   }
 }
 
-/** Yields the JSON of values. */
-function* writeBatches(values: ArrayLike<unknown>, toJson: (value: unknown) => string): Generator<JsonBatch> {
-  const out = new JsonText()
+/** Yields the JSON of values. A batch is valid until the next one. */
+function* writeBatches(
+  values: ArrayLike<unknown>,
+  toJson: (value: unknown) => string,
+  out: JsonText,
+): Generator<JsonBatch> {
   for (let k = 0; k < values.length; k++) {
-    out.beginValue()
-    out.addText(toJson(values[k]))
+    out.addValue(toJson(values[k]))
     if (out.isFull) yield out.take()
   }
   if (out.rows > 0) yield out.take()

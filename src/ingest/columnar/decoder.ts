@@ -8,6 +8,7 @@ import { excerpt } from '../../json/index.ts'
 import { tooMuchUnpackedError } from '../archive/archive.ts'
 import type { SpooledFile } from '../archive/spool.ts'
 import { bombError, isBomb } from '../archive/unpack.ts'
+import { ColumnKernel } from '../kernel/columns.ts'
 import { type ColumnType, createEmptyDialect } from '../values/dialect.ts'
 import { keyPositionsOf } from '../values/slice-ends.ts'
 import type { IngestResult, SliceSink } from '../values/table.ts'
@@ -201,7 +202,7 @@ async function ingestMessages(
       if (counts[column] > rows) throw damagedError(source)
       if (bytes > limits.unpacked_bytes) throw tooMuchUnpackedError(source, limits)
       if (isBomb(bytes, size, limits)) throw bombError(source, limits)
-      texts[column]?.add(text)
+      texts[column]?.add(text, () => ColumnKernel.scanMoments(text))
       await slices.add(column, message.rows, Buffer.from(text.buffer, text.byteOffset, text.byteLength))
       child.send('taken', () => {})
     } else {

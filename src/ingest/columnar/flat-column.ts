@@ -14,22 +14,18 @@ import { decompressPage } from 'hyparquet/src/datapage.js'
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js'
 import { readPlain } from 'hyparquet/src/plain.js'
 import { readVarInt } from 'hyparquet/src/thrift.js'
+import { type PlainForm, PlainKernel } from '../kernel/plain.ts'
 import { MAX_PAGE_BYTES } from './codecs.ts'
 import { type JsonBatch, JsonText } from './json-text.ts'
-import {
-  type LossCounts,
-  type ToJson,
-  toIsoTimeJson,
-  toNumberJson,
-  toStringJson,
-  toTimeJson,
-} from './json-values.ts'
+import type { LossCounts, ToJson } from './json-values.ts'
 
 /** A flat column: without members, and with at most one value in each row. */
 export interface FlatColumn {
   field: SchemaTree
   /** Returns the JSON of a value as the library returns it. */
   toJson: ToJson
+  /** How the kernel writes its values; undefined for other types. */
+  form?: PlainForm
   losses: LossCounts
   parsers: Partial<ParquetParsers>
   compressors: Compressors
@@ -95,48 +91,50 @@ export function findPlainPages(
   return left === 0 ? pages : undefined
 }
 
-/** Writes up to `count` of the next non-null values of a page, until the text is full. Returns how many. */
-type WriteValues = (out: JsonText, count: number) => number
+/** Values of a page, without its nulls. */
+interface PageValues {
+  /**
+   * Writes up to `count` rows, at least one. `levels`: which of these rows have a value; undefined: all. Returns the
+   * number of rows.
+   */
+  write(out: JsonText, count: number, levels: Uint8Array | undefined): number
+}
 
 /** A page of data: which of its rows have values, and those. */
 interface DataPage {
   rows: number
   /** 1 for each row with a value; undefined: all. */
   levels: Uint8Array | undefined
-  write: WriteValues
+  values: PageValues
 }
 
-/** Reads the pages of a chunk of a column, as `findPlainPages` returns them. Throws if one is damaged. */
+/**
+ * Reads the pages of a chunk of a column, as `findPlainPages` returns them. A batch is valid until the next one is read.
+ * Throws if a page is damaged.
+ */
 export function* readFlatColumn(
   pages: readonly StoredPage[],
   column: FlatColumn,
   meta: ColumnMetaData,
+  out: JsonText,
 ): Generator<JsonBatch> {
-  const out = new JsonText()
   let dictionary: Dictionary | undefined
   for (const { header, packed } of pages) {
     if (header.type === 'DICTIONARY_PAGE') {
       dictionary = readDictionary(header, packed, column, meta)
       continue
     }
-    const { rows, levels, write } = openPage(header, packed, column, meta, dictionary)
+    const { rows, levels, values } = openPage(header, packed, column, meta, dictionary)
     for (let k = 0; k < rows; ) {
-      if (!levels || levels[k] === 1) {
-        let end = levels ? k + 1 : rows
-        while (end < rows && levels?.[end] === 1) end++
-        k += write(out, end - k)
-      } else {
-        out.beginValue()
-        out.addNull()
-        k++
-      }
+      const count = Math.min(rows - k, out.freeRows)
+      k += values.write(out, count, levels?.subarray(k, k + count))
       if (out.isFull) yield out.take()
     }
   }
   if (out.rows > 0) yield out.take()
 }
 
-/** Distinct values of a chunk as JSON: those of value k are `text[ends[k], ends[k + 1])`. */
+/** Distinct values of a chunk as JSON, each with a comma: those of value k are `text[ends[k], ends[k + 1])`. */
 interface Dictionary {
   text: Uint8Array
   ends: Uint32Array
@@ -151,23 +149,19 @@ function readDictionary(
   meta: ColumnMetaData,
 ): Dictionary {
   const count = header.dictionary_page_header!.num_values
-  const view = viewOf(unpack(packed, header.uncompressed_page_size, column, meta))
+  const page = unpack(packed, header.uncompressed_page_size, column, meta)
   const out = new JsonText()
-  const ends = [0]
   const losses = { infinite: 0 }
+  const ends = new Uint32Array(count + 1)
   const lost = new Uint8Array(count)
-  const add = createPlainWriter(view, 0, count, { ...column, losses })
+  const values = new PlainValues(page, 0, { ...column, losses })
   for (let k = 0; k < count; k++) {
     const before = losses.infinite
-    add(out)
-    ends.push(out.length)
+    values.write(out, 1, undefined)
+    ends[k + 1] = out.length
     lost[k] = losses.infinite - before
   }
-  return {
-    text: out.take().text,
-    ends: Uint32Array.from(ends),
-    lost: losses.infinite > 0 ? lost : undefined,
-  }
+  return { text: out.text, ends, lost: losses.infinite > 0 ? lost : undefined }
 }
 
 function unpack(
@@ -195,27 +189,26 @@ function openPage(
   const { num_values: rows, encoding } = (first ?? second)!
   const isOptional = column.field.element.repetition_type !== 'REQUIRED'
   let levels: Uint8Array | undefined
-  let body: { view: DataView; offset: number }
+  let page: Uint8Array
+  let offset = 0
   if (second) {
     // The levels are not compressed.
     const { repetition_levels_byte_length: repetition, definition_levels_byte_length: definition } = second
     const start = repetition + definition
     if (isOptional) levels = readLevels(packed.subarray(repetition, start), rows)
     const rest = packed.subarray(start)
-    const view =
-      second.is_compressed === false ? viewOf(rest) : viewOf(unpack(rest, size - start, column, meta))
-    body = { view, offset: 0 }
+    page = second.is_compressed === false ? rest : unpack(rest, size - start, column, meta)
   } else {
-    const page = unpack(packed, size, column, meta)
-    body = { view: viewOf(page), offset: 0 }
+    page = unpack(packed, size, column, meta)
     if (isOptional && rows > 0) {
-      body.offset = 4 + body.view.getUint32(0, true)
-      levels = readLevels(page.subarray(4, body.offset), rows)
+      offset = 4 + viewOf(page).getUint32(0, true)
+      levels = readLevels(page.subarray(4, offset), rows)
     }
   }
-  let count = rows
-  if (levels) for (const level of levels) if (level !== 1) count--
-  return { rows, levels, write: createWriter(encoding, body, count, column, dictionary) }
+  if (encoding === 'PLAIN') return { rows, levels, values: new PlainValues(page, offset, column) }
+  if (!dictionary) throw new Error('the dictionary is missing')
+  const indexes = readIndexes(viewOf(page), offset, countValues(rows, levels))
+  return { rows, levels, values: new DictionaryValues(dictionary, indexes, column.losses) }
 }
 
 /** Reads which rows of a page have values: 1 for each that has one; undefined if all have. */
@@ -251,118 +244,109 @@ function assertRuns(
   }
 }
 
-function createWriter(
-  encoding: string,
-  body: { view: DataView; offset: number },
-  count: number,
-  column: FlatColumn,
-  dictionary: Dictionary | undefined,
-): WriteValues {
-  if (encoding === 'PLAIN') return repeat(createPlainWriter(body.view, body.offset, count, column))
-  if (!dictionary) throw new Error('the dictionary is missing')
+/** Reads the indexes of `count` values of a dictionary. */
+function readIndexes(view: DataView, offset: number, count: number): Uint32Array {
   const indexes = new Uint32Array(count)
-  const width = count === 0 ? 0 : body.view.getUint8(body.offset++)
-  if (width > 0) {
-    assertRuns(body, width, count)
-    readRleBitPackedHybrid(body, width, indexes, body.view.byteLength - body.offset)
-  }
-  const { text, ends, lost } = dictionary
-  let next = 0
-  return repeat((out) => {
-    const index = indexes[next++]
+  const width = count === 0 ? 0 : view.getUint8(offset)
+  if (width === 0) return indexes
+  const body = { view, offset: offset + 1 }
+  assertRuns(body, width, count)
+  readRleBitPackedHybrid(body, width, indexes, view.byteLength - body.offset)
+  return indexes
+}
+
+function countValues(rows: number, levels: Uint8Array | undefined): number {
+  if (!levels) return rows
+  let count = 0
+  for (let k = 0; k < rows; k++) if (levels[k] === 1) count++
+  return count
+}
+
+/** Values that are indexes of a dictionary. */
+class DictionaryValues implements PageValues {
+  private next = 0
+
+  constructor(
+    private readonly dictionary: Dictionary,
+    private readonly indexes: Uint32Array,
+    private readonly losses: LossCounts,
+  ) {}
+
+  write(out: JsonText, count: number, levels: Uint8Array | undefined): number {
+    const { dictionary, indexes, next } = this
+    const { text, ends, lost } = dictionary
+    const written = lost
+      ? undefined
+      : PlainKernel.open()?.writeWords(dictionary, indexes.subarray(next), count, levels)
+    if (written && written.rows > 0) {
+      out.addRows(written.json, written.rows)
+      this.next += written.taken
+      return written.rows
+    }
+    if (levels && levels[0] !== 1) {
+      out.addValue('null')
+      return 1
+    }
+    const index = indexes[this.next++]
     if (index + 1 >= ends.length) throw new Error('no such value in the dictionary')
-    if (lost) column.losses.infinite += lost[index]
-    out.addBytes(text, ends[index], ends[index + 1])
-  })
-}
-
-/** Repeats what adds the next value. */
-function repeat(add: (out: JsonText) => void): WriteValues {
-  return (out, count) => {
-    let written = 0
-    while (written < count && !out.isFull) {
-      out.beginValue()
-      add(out)
-      written++
-    }
-    return written
+    if (lost) this.losses.infinite += lost[index]
+    out.addRows(text.subarray(ends[index], ends[index + 1]), 1)
+    return 1
   }
 }
 
-/** Creates what adds the next of `count` values, which begin at `offset`. */
-function createPlainWriter(
-  view: DataView,
-  offset: number,
-  count: number,
-  column: FlatColumn,
-): (out: JsonText) => void {
-  const { field, toJson: kind, losses } = column
-  const toJson = (value: unknown): string => kind(value, losses)
-  const { element } = field
-  const { type, converted_type: converted, logical_type: logical } = element
-  const isPlainInteger =
-    kind === toNumberJson &&
-    (converted === undefined || /^INT_(8|16|32|64)$/.test(converted)) &&
-    (logical === undefined || (logical.type === 'INTEGER' && logical.isSigned))
-  let at = offset
-  if (type === 'BYTE_ARRAY' && kind === toStringJson && isText(converted, logical?.type)) {
-    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
-    const convertBytes = createConverter(column)
-    return (out) => {
-      const start = at + 4
-      at = start + view.getUint32(at, true)
-      if (at > bytes.length) throw new Error('a value ends after its page')
-      if (!out.addString(bytes, start, at)) out.addText(toJson(convertBytes(bytes.subarray(start, at))))
+/** Number of odd values after which their share counts, and that share: then the kernel does not read the rest. */
+const MIN_ODD_VALUES = 64
+const MAX_ODD_SHARE = 1 / 16
+/** Number of rows that are read at once without the kernel. */
+const OTHER_ROWS = 1024
+
+/** Values as they are stored, one after another. */
+class PlainValues implements PageValues {
+  private oddValues = 0
+  private kernelRows = 0
+
+  constructor(
+    private readonly page: Uint8Array,
+    /** Where the next value begins. */
+    private offset: number,
+    private readonly column: FlatColumn,
+  ) {}
+
+  write(out: JsonText, count: number, levels: Uint8Array | undefined): number {
+    const { column, page, offset } = this
+    const kernel = column.form && PlainKernel.open()
+    if (!kernel || this.isOdd) return this.writeOthers(out, Math.min(count, OTHER_ROWS), levels)
+    const { rows, json, taken } = kernel.write(column.form!, page, offset, count, levels)
+    if (rows === 0) {
+      this.oddValues++
+      return this.writeOthers(out, 1, levels)
     }
+    out.addRows(json, rows)
+    this.kernelRows += rows
+    this.offset += taken
+    return rows
   }
-  if (type === 'INT32' && isPlainInteger)
-    return (out) => {
-      out.addInteger(view.getInt32(at, true))
-      at += 4
-    }
-  if (type === 'DOUBLE' && kind === toNumberJson)
-    return (out) => {
-      const value = view.getFloat64(at, true)
-      at += 8
-      if (Number.isFinite(value)) out.addNumber(value)
-      else out.addText(toJson(value))
-    }
-  const isTime = kind === toTimeJson || kind === toIsoTimeJson
-  const separator = kind === toIsoTimeJson ? LETTER_T : BLANK
-  const perSecond = isTime && type === 'INT64' ? unitOf(converted, logical) : undefined
-  if (type === 'INT64' && (isPlainInteger || perSecond !== undefined))
-    return (out) => {
-      const value = view.getInt32(at + 4, true) * 2 ** 32 + view.getUint32(at, true)
-      const isExact = Math.abs(value) <= MAX_SAFE_INTEGER
-      if (isExact && perSecond === undefined) out.addInteger(value)
-      else if (isExact && value % perSecond! === 0) out.addTime(value / perSecond!, separator)
-      else out.addText(toJson(createConverter(column)(view.getBigInt64(at, true))))
-      at += 8
-    }
-  const values = convertValues(readPlain({ view, offset }, type!, count, element.type_length), column)
-  let next = 0
-  return (out) => out.addText(toJson(values[next++]))
-}
 
-const { MAX_SAFE_INTEGER } = Number
-const [LETTER_T, BLANK] = Buffer.from('T ')
+  private get isOdd(): boolean {
+    const { oddValues, kernelRows } = this
+    return oddValues > MIN_ODD_VALUES && oddValues > (oddValues + kernelRows) * MAX_ODD_SHARE
+  }
 
-function isText(converted: string | undefined, logical: string | undefined): boolean {
-  return (
-    (converted === undefined || converted === 'UTF8' || converted === 'ENUM') &&
-    (logical === undefined || logical === 'STRING' || logical === 'ENUM')
-  )
-}
-
-/** Returns the ticks per second of a timestamp; undefined for other types. */
-function unitOf(
-  converted: string | undefined,
-  logical: SchemaTree['element']['logical_type'],
-): number | undefined {
-  if (converted === 'TIMESTAMP_MILLIS') return 1000
-  if (converted === 'TIMESTAMP_MICROS') return 1_000_000
-  if (converted !== undefined || logical?.type !== 'TIMESTAMP') return undefined
-  return logical.unit === 'MILLIS' ? 1000 : logical.unit === 'MICROS' ? 1_000_000 : 1_000_000_000
+  /** Writes rows as the reader of the library reads them. */
+  private writeOthers(out: JsonText, count: number, levels: Uint8Array | undefined): number {
+    const { page, column } = this
+    const { field, toJson, losses } = column
+    const { type, type_length: size } = field.element
+    const reader = { view: viewOf(page), offset: this.offset }
+    const values = convertValues(readPlain(reader, type!, countValues(count, levels), size), column)
+    if (reader.offset > page.length) throw new Error('a value ends after its page')
+    this.offset = reader.offset
+    let next = 0
+    for (let k = 0; k < count; k++)
+      out.addValue(!levels || levels[k] === 1 ? toJson(values[next++], losses) : 'null')
+    return count
+  }
 }
 
 /** Converts raw values as the reader of the library does. */
@@ -373,8 +357,4 @@ function convertValues(raw: DecodedArray, { field, parsers }: FlatColumn): Decod
     utf8: false,
     parsers: { ...DEFAULT_PARSERS, ...parsers },
   } as Parameters<typeof convert>[1])
-}
-
-function createConverter(column: FlatColumn): (value: unknown) => unknown {
-  return (value) => convertValues([value], column)[0]
 }

@@ -98,9 +98,6 @@ export const toCheckedJson: ToJson = (value, lost) => {
 export const toTimeJson: ToJson = (value) =>
   value === null || value === undefined ? 'null' : `"${value as string}"`
 
-/** Writes a formatted time with a T between day and time, as in ISO 8601. */
-export const toIsoTimeJson: ToJson = (value, lost) => toTimeJson(value, lost).replace(' ', 'T')
-
 /** Returns whether a value is an array of numbers in binary form. */
 function isTypedArray(value: unknown): value is ArrayLike<unknown> {
   return ArrayBuffer.isView(value) && !(value instanceof DataView)

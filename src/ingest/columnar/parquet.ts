@@ -1,7 +1,6 @@
 // Reads Parquet files.
 import { readSync } from 'node:fs'
 import {
-  type ColumnChunk,
   type ColumnMetaData,
   type FileMetaData,
   type ParquetParsers,
@@ -13,29 +12,11 @@ import {
 } from 'hyparquet'
 import { COLUMNS_KEY, type ParquetMark } from '../../contract/formats.ts'
 import { createCodecs } from './codecs.ts'
-import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
+import { type ColumnarJob, FILE_DESCRIPTOR } from './decoder-messages.ts'
 import { findPlainPages, isFlatColumn, readFlatColumn } from './flat-column.ts'
-import {
-  convertDecimal,
-  convertSingle,
-  createDecimalWriter,
-  formatCachedDay,
-  formatInt96,
-  formatTime,
-  formatTimestamp,
-  MAX_SAFE,
-  type Plain,
-  skipNulls,
-  type ToJson,
-  toBooleanJson,
-  toCheckedJson,
-  toIsoTimeJson,
-  toNestedJson,
-  toNumberJson,
-  toSingleJson,
-  toStringJson,
-  toTimeJson,
-} from './json-values.ts'
+import { JsonText } from './json-text.ts'
+import { formatCachedDay, formatTimestamp, toNumberJson, toStringJson } from './json-values.ts'
+import { type ChunkByName, integerFormOf, isDecimal, isJson, parquetColumnOf } from './parquet-columns.ts'
 import { RefusedFile, type Table, type TableColumn } from './table.ts'
 
 /** Maximum rows of a row group. All values of a column chunk are in memory at once. */
@@ -96,11 +77,14 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
       element.converted_type = undefined
       element.logical_type = undefined
     }
+    // The reader knows days by the older name of their type.
+    else if (element.logical_type?.type === 'DATE') element.converted_type ??= 'DATE'
   const keys = nameByPosition(fields, metadata)
   return {
     rows,
     columns,
     async *values(losses) {
+      const out = new JsonText()
       let from = 0
       for (const group of metadata.row_groups) {
         const to = from + Number(group.num_rows)
@@ -111,9 +95,9 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
           const bytes = isFlat ? file.slice(...rangeOf(meta)) : undefined
           const pages = bytes && findPlainPages(bytes, to - from, fields[k])
           if (pages) {
-            const { toJson } = columns[k]
-            const column = { field: fields[k], toJson, losses: losses[k], parsers, compressors: codecs }
-            for (const batch of readFlatColumn(pages, column, meta!)) yield { column: k, ...batch }
+            const { toJson, form } = columns[k]
+            const column = { field: fields[k], toJson, form, losses: losses[k], parsers, compressors: codecs }
+            for (const batch of readFlatColumn(pages, column, meta!, out)) yield { column: k, ...batch }
           } else for (const values of await read(name, from, to)) yield { column: k, values }
         }
         from = to
@@ -123,7 +107,7 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
 }
 
 /** Returns the chunks of a row group by the name of their column, the first one of each. */
-function indexChunks({ columns }: RowGroup): ReadonlyMap<string | undefined, ColumnChunk> {
+function indexChunks({ columns }: RowGroup): ChunkByName {
   return new Map(columns.map((chunk) => [chunk.meta_data?.path_in_schema[0], chunk] as const).reverse())
 }
 
@@ -163,14 +147,6 @@ function leafFieldsOf(field: SchemaTree): SchemaTree[] {
   return field.children.length === 0 ? [field] : field.children.flatMap(leafFieldsOf)
 }
 
-function isJson({ converted_type, logical_type }: SchemaTree['element']): boolean {
-  return converted_type === 'JSON' || logical_type?.type === 'JSON'
-}
-
-function isDecimal({ converted_type, logical_type }: SchemaTree['element']): boolean {
-  return converted_type === 'DECIMAL' || logical_type?.type === 'DECIMAL'
-}
-
 /** Reads the marks of the columns of a file that we have written; empty for others. */
 function readMarks({ key_value_metadata }: FileMetaData): readonly Partial<ParquetMark>[] {
   const text = key_value_metadata?.find(({ key }) => key === COLUMNS_KEY)?.value
@@ -188,14 +164,17 @@ function applyMark(
   column: TableColumn,
   mark: Partial<ParquetMark> = {},
 ): TableColumn {
-  const { type, toJson } = column
-  if (mark.separator === 'T' && toJson === toTimeJson) return { ...column, toJson: toIsoTimeJson }
+  const { type, toJson, form } = column
   if (mark.separator === 'T')
-    return { ...column, toJson: (value, lost) => toJson(value, lost).replace(' ', 'T') }
+    return {
+      ...column,
+      toJson: (value, lost) => toJson(value, lost).replace(' ', 'T'),
+      form: form?.kind === 'time' ? { ...form, separator: 'T' } : undefined,
+    }
   if (mark.type === 'text' && type === 'text') return { ...column, isExact: true }
   // Integers that a double cannot represent.
   return mark.type === 'number' && element.type === 'INT64' && toJson === toStringJson
-    ? { ...column, type: 'number', toJson: toNumberJson }
+    ? { ...column, type: 'number', toJson: toNumberJson, form: form && integerFormOf(element, false) }
     : column
 }
 
@@ -214,170 +193,4 @@ function checkSizes({ num_rows, row_groups }: FileMetaData, size: number, ratio:
         throw new RefusedFile('the data grows too much when unpacked (limit compression_ratio)')
   }
   if (rows !== num_rows) throw new RefusedFile('the Parquet file is damaged: its row groups do not add up')
-}
-
-/** Returns name, type and JSON writer of a column. Throws `RefusedFile` for unsupported types. */
-function parquetColumnOf(field: SchemaTree, groups: readonly ReturnType<typeof indexChunks>[]): TableColumn {
-  const { element } = field
-  const { name } = element
-  const create = (type: ColumnType, toJson: ToJson) => ({ name, type, toJson })
-  refuseUnsupported(field)
-  refuseDuplicatePaths(field)
-  if (field.children.length > 0 || element.repetition_type === 'REPEATED') {
-    const plain = jsonConverterOf(field)
-    return create('json', (value, lost) => toNestedJson(plain(value), lost))
-  }
-  const { type, converted_type: converted, logical_type: logical } = element
-  if (isJson(element)) return create('json', toCheckedJson)
-  if (logical?.type === 'GEOMETRY' || logical?.type === 'GEOGRAPHY') return create('json', toNestedJson)
-  if (isDecimal(element)) {
-    const { scale = 0, precision = 38 } = element
-    // Databases write integers as decimals of high precision. Their values decide, as for 64-bit integers.
-    const isText = scale <= 0 && precision - scale > 15 && !hasSafeIntegers(name, groups)
-    return create(isText ? 'text' : 'number', createDecimalWriter(scale, isText))
-  }
-  const perSecond = ticksPerSecondOf(logical, converted)
-  // Values in UTC get a Z.
-  if (perSecond !== undefined || isUtc(logical) || type === 'INT96') {
-    const plain = skipNulls(leafConverterOf(element))
-    return create('text', (value, lost) => toStringJson(plain(value), lost))
-  }
-  const isTime =
-    converted?.startsWith('TIMESTAMP') ||
-    logical?.type === 'TIMESTAMP' ||
-    converted === 'DATE' ||
-    logical?.type === 'DATE'
-  // The reader formats integers; other values stay as they are.
-  if (isTime) return create('text', type === 'INT32' || type === 'INT64' ? toTimeJson : toStringJson)
-  switch (type) {
-    case 'BOOLEAN':
-      return create('boolean', toBooleanJson)
-    case 'INT64':
-      // As in CSV, integers that a double cannot represent make the column text.
-      return hasSafeIntegers(name, groups) ? create('number', toNumberJson) : create('text', toStringJson)
-    case 'INT32':
-    case 'DOUBLE':
-      return create('number', toNumberJson)
-    case 'FLOAT':
-      return create('number', toSingleJson)
-    default:
-      return logical?.type === 'FLOAT16' ? create('number', toSingleJson) : create('text', toStringJson)
-  }
-}
-
-/** Throws `RefusedFile` if a column or one of its members has an unsupported type. */
-function refuseUnsupported({ element, children }: SchemaTree): void {
-  const kind = element.logical_type?.type
-  const what =
-    kind === 'VARIANT'
-      ? 'VARIANT'
-      : element.converted_type === 'INTERVAL' || element.converted_type === 'BSON'
-        ? element.converted_type
-        : undefined
-  if (what)
-    throw new RefusedFile(
-      `column ${element.name} has the type ${what}, which is not supported`,
-      'Leave the column out, or write it as text or JSON.',
-    )
-  for (const child of children) refuseUnsupported(child)
-}
-
-/** Throws `RefusedFile` if two members of a column have the same path, since the reader would drop one. */
-function refuseDuplicatePaths(field: SchemaTree): void {
-  const paths = new Set<string>()
-  const add = ({ path, children }: SchemaTree): void => {
-    const text = path.join('.')
-    if (paths.has(text))
-      throw new RefusedFile(
-        `column ${path[0]} has two members ${text}`,
-        'Rename one of them, or leave it out.',
-      )
-    paths.add(text)
-    for (const child of children) add(child)
-  }
-  add(field)
-}
-
-/** Returns the function that converts values of a nested column to JSON values. */
-function jsonConverterOf(
-  field: SchemaTree,
-  isRepeated = field.element.repetition_type === 'REPEATED',
-): Plain {
-  if (isRepeated) {
-    const convertItem = jsonConverterOf(field, false)
-    // The reader returns undefined for an empty list.
-    return (value) => Array.from((value ?? []) as Iterable<unknown>, convertItem)
-  }
-  const { element, children } = field
-  const [inner] = children
-  if (!inner) return skipNulls(leafConverterOf(element))
-  const holdsRepeated = children.length === 1 && inner.element.repetition_type === 'REPEATED'
-  // The reader unwraps lists of one field, and maps of a key and a value.
-  if (element.converted_type === 'LIST' && holdsRepeated && inner.children.length < 2) {
-    const convertItem =
-      inner.children.length === 1 ? jsonConverterOf(inner.children[0]) : jsonConverterOf(inner, false)
-    return skipNulls((value: Iterable<unknown>) => Array.from(value, convertItem))
-  }
-  if (element.converted_type === 'MAP' && holdsRepeated && inner.children.length === 2) {
-    const convertItem = jsonConverterOf(inner.children[1])
-    return skipNulls((value: Record<string, unknown>) =>
-      Object.fromEntries(Object.entries(value).map(([key, item]) => [key, convertItem(item)])),
-    )
-  }
-  const members = children.map((child) => [child.element.name, jsonConverterOf(child)] as const)
-  return skipNulls((value: Record<string, unknown>) =>
-    Object.fromEntries(members.map(([name, item]) => [name, item(value[name])])),
-  )
-}
-
-function isUtc(logical: SchemaTree['element']['logical_type']): boolean {
-  return (logical?.type === 'TIMESTAMP' || logical?.type === 'TIME') && logical.isAdjustedToUTC
-}
-
-/** Returns the function that converts values of a field to JSON values. */
-function leafConverterOf(element: SchemaTree['element']): (value: never) => unknown {
-  const { type, converted_type: converted, logical_type: logical, scale = 0 } = element
-  const zone = isUtc(logical) ? 'Z' : ''
-  const perSecond = ticksPerSecondOf(logical, converted)
-  if (perSecond !== undefined) {
-    const day = 86_400n * perSecond
-    // Wraps times in UTC that fall on the day before or after.
-    const inDay = (value: bigint): bigint => (zone === '' ? value : ((value % day) + day) % day)
-    return (value: bigint) => `${formatTime(inDay(BigInt(value)), perSecond)}${zone}`
-  }
-  if (isDecimal(element)) return (value) => convertDecimal(value, scale)
-  // Top-level INT96 values are bytes; the reader has formatted the nested ones.
-  if (type === 'INT96') return (value: unknown) => (value instanceof Uint8Array ? formatInt96(value) : value)
-  if (type === 'FLOAT' || logical?.type === 'FLOAT16') return convertSingle
-  return zone === '' ? (value) => value : (value) => `${value}${zone}`
-}
-
-/** Returns the ticks per second of a time-of-day type; undefined for other types. */
-function ticksPerSecondOf(
-  logical: { type: string; unit?: string } | undefined,
-  converted: string | undefined,
-): bigint | undefined {
-  if (converted === 'TIME_MILLIS') return 1000n
-  if (converted === 'TIME_MICROS') return 1_000_000n
-  if (logical?.type !== 'TIME') return undefined
-  return logical.unit === 'MILLIS' ? 1000n : logical.unit === 'MICROS' ? 1_000_000n : 1_000_000_000n
-}
-
-/** Returns whether a double can represent all integers of a column, by the statistics in the file. */
-function hasSafeIntegers(name: string, groups: readonly ReturnType<typeof indexChunks>[]): boolean {
-  return groups.every((chunks) => {
-    const chunk = chunks.get(name)?.meta_data
-    const low = chunk?.statistics?.min_value ?? chunk?.statistics?.min
-    const high = chunk?.statistics?.max_value ?? chunk?.statistics?.max
-    if (low === undefined || high === undefined) {
-      // Without statistics, only a column of nulls is known to be safe.
-      return chunk?.statistics?.null_count !== undefined && chunk.statistics.null_count === chunk.num_values
-    }
-    // Statistics of decimals are doubles.
-    const isWithin = (value: unknown): boolean =>
-      typeof value === 'bigint'
-        ? value >= -MAX_SAFE && value <= MAX_SAFE
-        : Number.isSafeInteger(Math.trunc(Number(value)))
-    return isWithin(low) && isWithin(high)
-  })
 }

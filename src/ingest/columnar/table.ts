@@ -1,4 +1,5 @@
 // Table of a columnar file, as its reader provides it.
+import type { PlainForm } from '../kernel/plain.ts'
 import type { ColumnType } from './decoder-messages.ts'
 import type { JsonBatch } from './json-text.ts'
 import type { LossCounts, ToJson } from './json-values.ts'
@@ -8,6 +9,8 @@ export interface TableColumn {
   name: string
   type: ColumnType
   toJson: ToJson
+  /** How the kernel writes its values, if it does. */
+  form?: PlainForm
   /** True: a column of text, also if all its values are dates. */
   isExact?: true
 }
@@ -18,7 +21,10 @@ type TableBatch = { column: number } & ({ values: ArrayLike<unknown> } | JsonBat
 export interface Table {
   rows: number
   columns: TableColumn[]
-  /** Yields batches of values, or their JSON, in row order within each column. `losses`: those of each column. */
+  /**
+   * Yields batches of values, or their JSON, in row order within each column. A batch is valid until the next one.
+   * `losses`: those of each column.
+   */
   values(losses: readonly LossCounts[]): AsyncGenerator<TableBatch>
 }
 

@@ -5,7 +5,9 @@
  */
 
 import { AMBIGUOUS_ESCAPE, endOf, escapes, skipBlanks, skipValues } from '../../json/scan.as'
-import { weightWith, withValue } from './rows.as'
+import { moments, numbers, times, weightWith, withValue } from './rows.as'
+
+export { moments, numbers, times }
 
 /** Memory layout: constants of this file; hash and size of each row; ends of slices; the text. */
 export const MAX_ROWS: i32 = 131_072
@@ -69,25 +71,79 @@ function decoded(letter: i32): i32 {
   return letter
 }
 
-/** Returns whether the string [a, aEnd) sorts before [b, bEnd), by the bytes of their values. */
+/** Returns whether the string [a, aEnd) sorts before [b, bEnd), by the bytes of their values. `plain`: without escapes. */
 function isBefore(a: i32, aEnd: i32, b: i32, bEnd: i32, plain: bool): bool {
-  let i = a + 1
-  let k = b + 1
-  const iEnd = aEnd - 1
-  const kEnd = bEnd - 1
-  if (plain)
-    while (i + 8 <= iEnd && k + 8 <= kEnd && load<u64>(i) == load<u64>(k)) {
-      i += 8
-      k += 8
-    }
-  while (i < iEnd && k < kEnd) {
+  return plain
+    ? isPlainBefore(a + 1, aEnd - 1, b + 1, bEnd - 1)
+    : isDecodedBefore(a + 1, aEnd - 1, b + 1, bEnd - 1)
+}
+
+function isPlainBefore(a: i32, aEnd: i32, b: i32, bEnd: i32): bool {
+  const length = min(aEnd - a, bEnd - b)
+  for (let i = 0; i < length; i += 8) {
+    const word = load<u64>(a + i)
+    const other = load<u64>(b + i)
+    if (word != other && i + <i32>(ctz(word ^ other) >> 3) < length)
+      return bswap<u64>(word) < bswap<u64>(other)
+  }
+  return aEnd - a < bEnd - b
+}
+
+function isDecodedBefore(a: i32, aEnd: i32, b: i32, bEnd: i32): bool {
+  let i = a
+  let k = b
+  while (i < aEnd && k < bEnd) {
     let c = <i32>load<u8>(i++)
     let d = <i32>load<u8>(k++)
     if (c == BACKSLASH) c = decoded(<i32>load<u8>(i++))
     if (d == BACKSLASH) d = decoded(<i32>load<u8>(k++))
     if (c != d) return c < d
   }
-  return i >= iEnd && k < kEnd
+  return i >= aEnd && k < bEnd
+}
+
+/** Returns whether two values have the same bytes. */
+function isSame(a: i32, aEnd: i32, b: i32, bEnd: i32): bool {
+  const length = aEnd - a
+  if (bEnd - b != length) return false
+  for (let i = 0; i < length; i += 8) {
+    const different = load<u64>(a + i) ^ load<u64>(b + i)
+    if (different && i + <i32>(ctz(different) >> 3) < length) return false
+  }
+  return true
+}
+
+/** First bytes of the value of a text, as a number. Texts of which these differ sort like these. */
+function prefixOf(at: i32, end: i32, plain: bool): u64 {
+  const length = end - at - 2
+  if (plain) {
+    const word = bswap<u64>(load<u64>(at + 1))
+    return length >= 8 ? word : length == 0 ? 0 : word & ~(<u64>-1 >> (length << 3))
+  }
+  let prefix: u64 = 0
+  for (let i = at + 1, bits = 56; bits >= 0 && i < end - 1; i++, bits -= 8) {
+    let c = <i32>load<u8>(i)
+    if (c == BACKSLASH) c = decoded(<i32>load<u8>(++i))
+    prefix |= (<u64>c) << bits
+  }
+  return prefix
+}
+
+/**
+ * Number of digits before the point, and first bytes, of the number in [at, end), as a number that sorts like it; 0 if it
+ * has a sign or an exponent, or more than MAX_DIGITS characters. Numbers of which these differ sort like these.
+ */
+function magnitudeOf(at: i32, end: i32): u64 {
+  const length = end - at
+  if (length > MAX_DIGITS) return 0
+  const v = v128.load(at)
+  const mask = (1 << length) - 1
+  const digits = i8x16.bitmask(i8x16.lt_u(i8x16.sub(v, i8x16.splat(<i8>ZERO)), i8x16.splat(10))) & mask
+  const point = i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>POINT))) & mask
+  if ((digits | point) != mask) return 0
+  const word = bswap<u64>(load<u64>(at))
+  const bytes = length >= 8 ? word : word & ~(<u64>-1 >> (length << 3))
+  return ((<u64>ctz(point | (1 << length))) << 56) | (bytes >> 8)
 }
 
 /** Finds the bounds of the values in [from, to). `low` and `high` are valid if they are ordered. */
@@ -100,6 +156,9 @@ export function bounds(from: i32, to: i32): i32 {
   let highest: f64 = 0
   let lowPlain = true
   let highPlain = true
+  // A value whose key is between these is neither lower nor higher.
+  let lowKey: u64 = -1
+  let highKey: u64 = 0
   let i = skipBlanks(from)
   while (i < to) {
     const first = <i32>load<u8>(i)
@@ -109,30 +168,48 @@ export function bounds(from: i32, to: i32): i32 {
       const isNumber = first == MINUS || <u32>(first - ZERO) < 10
       if ((!isNumber && first != QUOTE) || (!isFirst && isNumber != areNumbers)) areMixed = true
       else if (isNumber) {
-        const value = numberAt(i, end)
-        if (value != value) return UNKNOWN
-        if (isFirst || value < lowest) {
-          lowest = value
-          low = i
-          lowEnd = end
-        }
-        if (isFirst || value > highest) {
-          highest = value
-          high = i
-          highEnd = end
+        const key = magnitudeOf(i, end)
+        if (key <= lowKey || key >= highKey) {
+          const value = numberAt(i, end)
+          if (value != value) return UNKNOWN
+          if (isFirst || value < lowest) {
+            lowest = value
+            low = i
+            lowEnd = end
+            lowKey = value < 0 ? 0 : key
+          }
+          if (isFirst || value > highest) {
+            highest = value
+            high = i
+            highEnd = end
+            highKey = key
+          }
         }
       } else {
         if (escapes & AMBIGUOUS_ESCAPE) return UNKNOWN
         const plain = escapes == 0
-        if (isFirst || isBefore(i, end, low, lowEnd, plain && lowPlain)) {
+        const key = prefixOf(i, end, plain)
+        if (
+          isFirst ||
+          key < lowKey ||
+          (key == lowKey && !isSame(i, end, low, lowEnd) && isBefore(i, end, low, lowEnd, plain && lowPlain))
+        ) {
           low = i
           lowEnd = end
           lowPlain = plain
+          lowKey = key
         }
-        if (isFirst || isBefore(high, highEnd, i, end, plain && highPlain)) {
+        if (
+          isFirst ||
+          key > highKey ||
+          (key == highKey &&
+            !isSame(i, end, high, highEnd) &&
+            isBefore(high, highEnd, i, end, plain && highPlain))
+        ) {
           high = i
           highEnd = end
           highPlain = plain
+          highKey = key
         }
       }
       areNumbers = isNumber

@@ -12,6 +12,9 @@ interface Exports {
   beginRows(count: number): void
   addColumn(from: number, to: number, isKey: number): number
   endOfValue(from: number, count: number): number
+  moments(from: number, to: number): number
+  numbers: { value: number }
+  times: { value: number }
   findEnds(rows: number, before: number): number
   size: { value: number }
 }
@@ -39,6 +42,13 @@ export interface FoundBounds {
   nulls: number
   low?: readonly [start: number, end: number]
   high?: readonly [start: number, end: number]
+}
+
+/** Values at the start of a column JSON that are ISO 8601 days, times without zone, or null; their size in bytes. */
+export interface ScannedMoments {
+  bytes: number
+  days: number
+  times: number
 }
 
 /** A WebAssembly instance and its memory. */
@@ -102,6 +112,16 @@ export class ColumnKernel {
     if (!instance) return undefined
     putText(instance, text)
     return instance.exports.endOfValue(TEXT, count) - TEXT
+  }
+
+  /** Scans the ISO 8601 days and times at the start of a column JSON; undefined if this is left to TypeScript code. */
+  static scanMoments(text: Uint8Array): ScannedMoments | undefined {
+    const instance = ColumnKernel.open(text.length, text.length)
+    if (!instance) return undefined
+    const { exports } = instance
+    // The comma after the last value is counted.
+    const end = exports.moments(TEXT, putText(instance, text) + 1) - TEXT
+    return { bytes: Math.min(end, text.length), days: exports.numbers.value, times: exports.times.value }
   }
 
   private static open(totalBytes: number, largestBytes: number): Instance | undefined {

@@ -1,5 +1,6 @@
 // WebAssembly kernel that reads lines of JSON with the same names; its source is records.as.ts.
 import { WasmModule } from '../../contract/wasm.ts'
+import type { ScannedMoments } from './columns.ts'
 import {
   KERNEL_BYTES,
   KEYS,
@@ -52,13 +53,6 @@ let kernelsInUse = 0
 export interface NestedValues {
   depth: number
   takesObjects: boolean
-}
-
-/** Values at the start of a column JSON that are ISO 8601 days, times without zone, or null; their size in bytes. */
-export interface ScannedMoments {
-  bytes: number
-  days: number
-  times: number
 }
 
 /** Reads lines of JSON that differ from an example in their values only. */

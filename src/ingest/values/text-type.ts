@@ -1,6 +1,6 @@
 // Detects dates, times and booleans among texts, and converts them.
 import { detectMoment, ensureCapacity, excerpt, type Moment, parseJsonString } from '../../json/index.ts'
-import type { ScannedMoments } from '../kernel/records.ts'
+import type { ScannedMoments } from '../kernel/columns.ts'
 import { BACKSLASH, COMMA, LETTER_N, QUOTE, ZERO } from './characters.ts'
 import { type DateOrder, looksLikeDate, parseDate } from './date.ts'
 import { MAX_NUMERIC_DATE_BYTES, parseNumericDate, writeNumericDate } from './numeric-date.ts'
@@ -13,11 +13,12 @@ export class IsoTexts {
   private readonly texts = new ExactTexts()
 
   /** Adds the comma-separated JSON values of a column. `scanMoments`: scans the first ones, with a kernel. */
-  add(values: Uint8Array, scanMoments?: () => ScannedMoments): void {
+  add(values: Uint8Array, scanMoments?: () => ScannedMoments | undefined): void {
     const { texts } = this
     let from = 0
-    if (scanMoments && texts.canBeMoments) {
-      const { bytes, days, times } = scanMoments()
+    const scanned = texts.canBeMoments ? scanMoments?.() : undefined
+    if (scanned) {
+      const { bytes, days, times } = scanned
       texts.countMoments(days, times)
       from = bytes
     }
