@@ -247,6 +247,31 @@ describe('alerts', () => {
     expect(await stateOf(fid)).toEqual(['ok: max(temp) is 20'])
   })
 
+  it('dates are compared by time, and percentages without the noise of floating-point numbers', async () => {
+    const local = await grid({ t: ['2024-01-31T08:30:00', '2024-01-30 23:00'] })
+    const zoned = await grid({ t: ['2024-01-31T08:00:00+09:00', '2024-01-30T23:30:00Z'] })
+    const states = async (fid: string, ...conditions: string[]): Promise<string[]> => {
+      for (const when of conditions) expect((await add(fid, { when })).status).toBe(201)
+      return (await stateOf(fid)).map((text: string) => text.split(':')[0])
+    }
+    expect(
+      await states(
+        local,
+        "max(t) > '2024-01-31 09:30'",
+        "max(t) = '2024-01-31T08:30'",
+        "min(t) < '2024-01-31'",
+      ),
+    ).toEqual(['ok', 'firing', 'firing'])
+    expect(await states(zoned, "max(t) > '2024-01-31T02:00:00Z'", "max(t) = '2024-01-31 00:30+01'")).toEqual([
+      'ok',
+      'firing',
+    ])
+    const fid = await grid({ v: [4] })
+    await add(fid, { changed_percent: 20, of: 'sum(v)' })
+    await replace(fid, 'v\n4.8\n')
+    expect(await stateOf(fid)).toEqual(['firing: sum(v) went from 4 to 4.8 (+20%)'])
+  })
+
   it('staleness fires once, by time, and ends with the next change', async () => {
     const fid = await grid()
     await add(fid, { stale_seconds: 3600 })

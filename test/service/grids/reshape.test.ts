@@ -92,6 +92,81 @@ onSqliteFirst('reshape', (test) => {
     expect(await read('join=cities&on=y1%3Dprice&columns=city')).toBe('city\nOslo\nRome\nOslo\n""\n')
   })
 
+  it('values are equal however they are written: numbers, texts, dates', async () => {
+    const put = async (name: string, csv: string): Promise<string> =>
+      (
+        await test().ask('alice', 'POST', '/v2/grids/upload', {
+          headers: { 'x-file-name': name, 'gridline-on-conflict': 'replace' },
+          body: csv,
+        })
+      ).json.file.fid
+    // A text with escapes, in JSON as Python writes it.
+    const escaped = await put('left.json', '[{"k":"M\\u00fcnchen","v":1},{"k":"a\\/b","v":2}]')
+    await put('right.csv', 'k,w\nMünchen,10\na/b,20\n')
+    expect(await read('join=right&on=k', 'alice', escaped)).toBe('k,v,w\nMünchen,1,10\na/b,2,20\n')
+    // Numbers beside texts, and numbers that no double tells apart.
+    const left = await put('numbers.csv', 'k,v\n1,a\n2.50,b\n')
+    await put('right.csv', 'k,w\n1,10\n2.5,20\nn/a,30\n')
+    expect(await read('join=right&on=k&columns=v,w', 'alice', left)).toBe('v,w\na,10\nb,20\n')
+    const long = await put('long.csv', 'k,v\n1234567890123456.789,a\n')
+    await put('right.csv', 'k,w\n1234567890123456.788,10\n1234567890123456.7890,20\n')
+    expect(await read('join=right&on=k&columns=v,w', 'alice', long)).toBe('v,w\na,20\n')
+    // Dates and times, also of other zones.
+    const days = await put('days.csv', 'k,v\n2024-01-31,a\n2024-02-01,b\n')
+    await put('right.csv', 'k,w\n2024-01-31T00:00:00,10\n2024-02-01 00:00,20\n2024-02-01T10:00:00,30\n')
+    expect(await read('join=right&on=k&columns=v,w', 'alice', days)).toBe('v,w\na,10\nb,20\n')
+    const zoned = 'k,v\n2024-01-31T01:00:00+02:00,1\n2024-01-30T23:00:00Z,2\n2024-01-30T23:00:00.0001Z,4\n'
+    const instants = await put('instants.csv', zoned)
+    expect(await read('group=k&aggregate=sum:v', 'alice', instants)).toBe(
+      'k,sum_v\n2024-01-31T01:00:00+02:00,3\n2024-01-30T23:00:00.0001Z,4\n',
+    )
+    const prices = await put('prices.csv', 'p,q,s\n1.5,10,x\n1.50,20,x\n2,1,x\n2.0,1,y\n-0,5,y\n0,6,y\n')
+    expect(await read('group=p&aggregate=sum:q', 'alice', prices)).toBe('p,sum_q\n1.5,30\n2,2\n-0,11\n')
+    expect(await read('group=s&pivot=p&aggregate=count', 'alice', prices)).toBe(
+      's,0,1.5,2\nx,,2,1\ny,2,,1\n',
+    )
+    // A column whose name has an equals sign.
+    const odd = await put('odd.csv', 'k=l,v\n1,a\n')
+    await put('right.csv', 'k=l,w\n1,10\n')
+    expect(await read('join=right&on=k%3Dl', 'alice', odd)).toBe('k=l,v,w\n1,a,10\n')
+    await put('right.csv', 'm,w\n1,10\n')
+    expect(await read('join=right&on=k%3Dl%3Dm', 'alice', odd)).toBe('k=l,v,w\n1,a,10\n')
+  })
+
+  it('the lowest and highest values are those of sorting, of every type', async () => {
+    const values = {
+      text: ['a', 'a b', 'a!', '😀', '\uffff', 'Z'],
+      zone: ['2024-03-31T01:30:00+02:00', '2024-03-31T00:00:00Z', '2024-03-30T23:50:00-01:00', null],
+      time: ['2024-01-31 09:30', '2024-01-31T08:30:00', '2024-01-31T09:30:00.5', '2024-01-31'],
+      number: [10, 9, -2, 1e3],
+      mixed: [1, 'x', true, 20],
+    }
+    const rows = Math.max(...Object.values(values).map(({ length }) => length))
+    const lines = Array.from({ length: rows }, (_, k) =>
+      JSON.stringify(
+        Object.fromEntries(Object.entries(values).map(([name, list]) => [name, list[k] ?? null])),
+      ),
+    )
+    const { json } = await test().ask('alice', 'POST', '/v2/grids/upload', {
+      headers: { 'x-file-name': 'extremes.ndjson' },
+      body: lines.join('\n'),
+    })
+    for (const name of Object.keys(values)) {
+      const path = `/v2/grids/${json.file.fid}/content?format=ndjson`
+      const ask = async (query: string) => JSON.parse((await test().ask('alice', 'GET', path + query)).text)
+      const found = await ask(`&aggregate=min:${name}&aggregate=max:${name}`)
+      const where = `&where=${name}%20is%20not%20null&columns=${name}`
+      const sorted = (await test().ask('alice', 'GET', `${path}${where}&sort=${name}`)).text
+        .trim()
+        .split('\n')
+      expect([name, found[`min_${name}`], found[`max_${name}`]]).toEqual([
+        name,
+        JSON.parse(sorted[0])[name],
+        JSON.parse(sorted.at(-1)!)[name],
+      ])
+    }
+  })
+
   it('an upload can turn columns into rows', async () => {
     const body = 'k,2019,2020,t\na,1,,x\nb,3,4,y\n'
     const headers = {

@@ -231,6 +231,30 @@ onSqliteFirst('checks', (test) => {
     expect((await upload('plotted', 'x,y\n1,2\n')).status).toBe(201)
   })
 
+  it('limits and ages of dates are those of their times, in every form and zone', async () => {
+    const low = column({ minimum: '2024-01-31T00:00:00Z' })
+    const zoned = 'n\n2024-01-31T01:00:00+02:00\n2024-01-31T00:30:00Z\n2024-01-30T23:30:00-02:00\n'
+    expect(await failed(zoned, low)).toEqual([['n', 'minimum', 1, [2]]])
+    expect(await failed(zoned, column({ maximum: '2024-01-31T00:45:00Z' }))).toEqual([
+      ['n', 'maximum', 1, [4]],
+    ])
+    const local = 'n\n2024-01-31T08:30:00\n2024-01-31 09:45\n'
+    expect(await failed(local, column({ maximum: '2024-01-31 09:30' }))).toEqual([['n', 'maximum', 1, [3]]])
+    const at = (ms: number, hours: number) =>
+      new Date(Date.now() - ms + hours * 3600_000).toISOString().replace('Z', hours < 0 ? '-05:00' : '+00:00')
+    const old = `n\n${at(2.4 * 3600_000, 0)}\n`
+    expect(await failed(old, column({ max_age: '1h' }))).toHaveLength(1)
+    expect(await failed(`${old}${at(60_000, -5)}\n`, column({ max_age: '1h' }))).toEqual([])
+  })
+
+  it('a growth of exactly the allowed percentage passes', async () => {
+    const rows = (count: number) => `n\n${Array.from({ length: count }, (_, k) => `${k}\n`).join('')}`
+    const checks = { columns: { n: {} }, table: { change: { rows: '..+7%' } } }
+    for (const count of [100, 107])
+      expect((await upload('growing', rows(count), sent(checks))).status).toBe(201)
+    expect((await upload('growing', rows(116), sent(checks))).status).toBe(422)
+  })
+
   it('the age of the newest date counts from midnight', async () => {
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
     const csv = (ago: number) => `n\n2001-01-01\n${day(ago)}\n`

@@ -11,6 +11,7 @@ import type { ColumnType } from '../../store/schema/schema.ts'
 import { createFirstRows } from '../column/cursor.ts'
 import type { RowSet } from '../column/row-set.ts'
 import type { Snapshot } from '../column/snapshot.ts'
+import { compareRanks, rankOf } from '../column/value-order.ts'
 import { bindCondition, findMatchingRows } from '../read/matching-rows.ts'
 import { group } from '../reshape/group.ts'
 import { findColumns } from '../reshape/unpivot.ts'
@@ -65,7 +66,8 @@ async function judge(alert: AlertRow, reader: ContentReader): Promise<Judged> {
   try {
     if (when !== undefined) {
       const comparison = parseWhen(when)
-      return compare(comparison, await measure(reader, comparison.measure, where))
+      const column = reader.snap.columns.find(({ name }) => name === comparison.measure.column)
+      return compare(comparison, await measure(reader, comparison.measure, where), column?.type ?? 'number')
     }
     if (changed_percent !== undefined) {
       const measured = of === undefined ? ROWS : parseMeasure(of)
@@ -108,8 +110,8 @@ async function measure(
   return built.take()[0].toString()
 }
 
-/** Compares a measured value, as JSON, with that of the condition. */
-function compare({ measure, operator, value: limit }: Comparison, json: string): Judged {
+/** Compares a measured value, as JSON, with that of the condition. `type`: of the column. */
+function compare({ measure, operator, value: limit }: Comparison, json: string, type: ColumnType): Judged {
   const name = measure.column === undefined ? 'count(*)' : `${measure.function}(${measure.column})`
   if (json === 'null') return { judged: 'unknown', why: `${name} has no value`, value: json }
   const value: unknown = JSON.parse(json)
@@ -120,17 +122,20 @@ function compare({ measure, operator, value: limit }: Comparison, json: string):
       value: json,
     }
   const [a, b] = typeof value === 'boolean' ? [String(value), String(limit)] : [value, limit]
-  const isTrue = COMPARISONS[operator](a as string, b as string)
+  const isTrue = COMPARISONS[operator](
+    compareRanks(rankOf(JSON.stringify(a), type), rankOf(JSON.stringify(b), type)),
+  )
   return { judged: isTrue ? 'firing' : 'ok', why: `${name} is ${json.slice(0, 100)}`, value: json }
 }
 
-const COMPARISONS: Record<Comparison['operator'], (a: string | number, b: string | number) => boolean> = {
-  '<': (a, b) => a < b,
-  '<=': (a, b) => a <= b,
-  '>': (a, b) => a > b,
-  '>=': (a, b) => a >= b,
-  '=': (a, b) => a === b,
-  '<>': (a, b) => a !== b,
+/** Tests of whether a value comes before a limit (negative), after it (positive), or is equal (0). */
+const COMPARISONS: Record<Comparison['operator'], (order: number) => boolean> = {
+  '<': (order) => order < 0,
+  '<=': (order) => order <= 0,
+  '>': (order) => order > 0,
+  '>=': (order) => order >= 0,
+  '=': (order) => order === 0,
+  '<>': (order) => order !== 0,
 }
 
 /** Compares a value with that before the write, both as JSON. */
@@ -142,7 +147,8 @@ function judgeChange(name: string, json: string, before: string | null, percent:
   const change = last === value ? 0 : ((value - last) / Math.abs(last)) * 100
   const text = Number.isFinite(change) ? ` (${change > 0 ? '+' : ''}${formatPercent(change)}%)` : ''
   return {
-    judged: Math.abs(change) >= percent ? 'firing' : 'ok',
+    // Without the noise of floating-point numbers: from 4 to 4.8 is 20%.
+    judged: Math.abs(change) >= percent * (1 - 1e-9) ? 'firing' : 'ok',
     why: `${name} went from ${before} to ${json}${text}`,
     value: json,
   }

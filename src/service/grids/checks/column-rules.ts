@@ -35,7 +35,7 @@ export const COLUMN_RULE_RUNNERS: {
   async max_age(_, { ms }, { column, values }) {
     if (column.type !== 'empty' && !isStringType(column.type))
       return cannotRunOutcome('the column has no dates')
-    const newest = await values.findNewest()
+    const newest = await values.findNewest(parseTime)
     if (newest === undefined) return failedOutcome('there are no values')
     const time = parseTime(newest)
     if (time === undefined) return cannotRunOutcome(`${JSON.stringify(newest)} is not a date`)

@@ -2,11 +2,12 @@
 
 import type { ColumnType } from '../../../contract/column-types.ts'
 import { findValueEnd, hasEscapes, nextValue, skipWhitespace, type WorkBudget } from '../../../json/index.ts'
-import { familyOf } from '../../store/schema/column-types.ts'
+import { familyOf, isDateType } from '../../store/schema/column-types.ts'
 import { type ColumnChunk, columnChunksOf, readCells } from '../column/chunks.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { ValueKernel } from '../column/kernel/values.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
+import { areAlike } from '../column/value-order.ts'
 import type { ValueTest } from './value-rules.ts'
 
 /** Maximum number of rows in a result. */
@@ -20,6 +21,10 @@ const MAX_RETESTED_VALUES = 1000
 /** Number of values at the start of a chunk that tell whether texts are repeated, and the least repetitions. */
 const SAMPLED_VALUES = 256
 const MIN_REPEATS = 4
+
+/** Length of `2024-01-31`. */
+const DAY_CHARACTERS = 10
+const DAY_MS = 86_400_000
 
 /** Values of a chunk, parsed on demand. */
 class ChunkValues {
@@ -251,24 +256,34 @@ export class ColumnValues {
   }
 
   /**
-   * Returns the greatest text; undefined without values. Bounds can be too wide: they only exclude chunks.
+   * Returns the latest of the dates, or a text that is none; undefined without values. `timeOf` returns the time of a date in
+   * ms, that of a day at its end. Bounds can be too wide: they only exclude chunks.
    */
-  async findNewest(): Promise<string | undefined> {
-    const highTextOf = ({ bounds }: ColumnChunk): string | undefined => {
+  async findNewest(timeOf: (text: string) => number | undefined): Promise<string | undefined> {
+    const { type } = this.column
+    const lastTimeOf = ({ bounds }: ColumnChunk): number => {
       const high: unknown = bounds?.high === undefined ? undefined : JSON.parse(bounds.high)
-      return typeof high === 'string' ? high : undefined
+      const lastDay =
+        typeof high === 'string' && isDateType(type) ? timeOf(high.slice(0, DAY_CHARACTERS)) : undefined
+      // A zone moves a time by less than a day.
+      return (lastDay ?? Number.POSITIVE_INFINITY) + (type === 'datetime-zone' ? DAY_MS : 0)
     }
     const parts = this.parts
       .filter(({ bounds, rows }) => bounds?.nulls !== rows)
-      .map((part) => ({ part, high: highTextOf(part) }))
-      .sort((a, b) => (a.high === b.high ? 0 : a.high === undefined || (b.high ?? '') < a.high ? -1 : 1))
-    let newest: string | undefined
-    for (const { part, high } of parts) {
-      if (newest !== undefined && high !== undefined && high <= newest) continue
-      for (const value of await this.loadValues(part))
-        if (!this.isMissing(value) && (newest === undefined || String(value) > newest)) newest = String(value)
+      .map((part) => ({ part, last: lastTimeOf(part) }))
+      .sort((a, b) => (a.last === b.last ? 0 : b.last - a.last))
+    let newest: { text: string; time: number } | undefined
+    for (const { part, last } of parts) {
+      if (newest && last <= newest.time) continue
+      for (const value of await this.loadValues(part)) {
+        if (this.isMissing(value)) continue
+        const text = String(value)
+        if (newest && areAlike(text, newest.text) && text <= newest.text) continue
+        const time = timeOf(text) ?? Number.POSITIVE_INFINITY
+        if (!newest || time > newest.time) newest = { text, time }
+      }
     }
-    return newest
+    return newest?.text
   }
 
   private async loadValues(part: ColumnChunk): Promise<unknown[]> {

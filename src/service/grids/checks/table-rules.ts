@@ -125,7 +125,8 @@ function isWithin(value: number, { from, to }: { from?: number; to?: number }): 
 /** Compares the change of the number of rows with a range of percentages. */
 function checkGrowth(before: number, after: number, range: { from?: number; to?: number }): Outcome {
   if (before === after && isWithin(0, range)) return PASSED
-  const percent = before === 0 ? Number.POSITIVE_INFINITY : ((after - before) / before) * 100
+  // Rounded once: 7 of 100 are 7%.
+  const percent = before === 0 ? Number.POSITIVE_INFINITY : ((after - before) * 100) / before
   if (isWithin(percent, range)) return PASSED
   const growth = before === 0 ? '' : ` (${percent > 0 ? '+' : ''}${Number(percent.toFixed(1))}%)`
   return failedOutcome(`the number of rows changes from ${before} to ${after}${growth}`)

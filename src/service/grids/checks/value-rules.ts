@@ -5,6 +5,7 @@ import type { Bounds } from '../../../ingest/slices.ts'
 import { detectMoment } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
+import { compareMoments, outermostDay } from '../column/value-order.ts'
 import { type Automaton, accepts, compileLengths, compilePattern, compileTexts } from './automaton.ts'
 
 /** Test of a rule. */
@@ -188,16 +189,17 @@ function createLimitTest(side: 1 | -1, limit: number | string, isExclusive: bool
       difference = (number - limit) * side
     } else {
       if (typeof value !== 'string') return true
-      difference = (value < limit ? -1 : value > limit ? 1 : 0) * side
+      difference = compareMoments(value, limit) * side
     }
     return isExclusive ? difference <= 0 : difference < 0
   }
   return {
     breaks,
-    holdsFor: (bounds) => {
+    holdsFor: (bounds, _rows, type) => {
       if (!bounds || !hasLimits(bounds)) return false
       const bound: unknown = JSON.parse((side === 1 ? bounds.low : bounds.high)!)
-      return typeof bound === typeof limit && !breaks(bound)
+      if (typeof bound !== typeof limit) return false
+      return !breaks(typeof bound === 'string' ? outermostDay(bound, type, side === 1 ? -1 : 1) : bound)
     },
   }
 }

@@ -3,17 +3,18 @@ import type { AGGREGATE_FUNCTIONS } from '../../../contract/row-options.ts'
 import { jsonKindOf } from '../../../json/index.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Cell, jsonOf } from '../column/cursor.ts'
+import { compareRanks, type Rank, rankOf } from '../column/value-order.ts'
 
 /** Collects the values of a group. Missing values are left out. */
-interface Collector {
+export interface Collector {
   add(cell: Cell): void
   /** Returns the JSON of the result; `null` without values. */
   result(): string
 }
 
-/** A function, and the type of its result for a type of column. */
+/** A function of values of a type, and the type of its result. */
 interface AggregateFunction {
-  create(): Collector
+  create(type: ColumnType): Collector
   typeOf(type: ColumnType): ColumnType
 }
 
@@ -78,16 +79,39 @@ class Count implements Collector {
   }
 }
 
-/** Keeps one value as it is written. `replaces`: whether a value takes the place of the last. */
+/** Keeps the first or the last value as it is written. */
 class OneValue implements Collector {
   private kept: string | undefined
 
-  constructor(private readonly replaces: (next: string, kept: string) => boolean) {}
+  constructor(private readonly isLast: boolean) {}
+
+  add(cell: Cell): void {
+    if (!isMissing(cell) && (this.isLast || this.kept === undefined)) this.kept = jsonOf(cell)
+  }
+
+  result(): string {
+    return this.kept ?? 'null'
+  }
+}
+
+/** Keeps the lowest or the highest value as it is written: the first of equal ones. `sign`: 1 for the highest. */
+class Extreme implements Collector {
+  private kept: string | undefined
+  private rank: Rank | undefined
+
+  constructor(
+    private readonly sign: 1 | -1,
+    private readonly type: ColumnType,
+  ) {}
 
   add(cell: Cell): void {
     if (isMissing(cell)) return
-    const next = jsonOf(cell)
-    if (this.kept === undefined || this.replaces(next, this.kept)) this.kept = next
+    const json = jsonOf(cell)
+    if (json === this.kept) return
+    const rank = rankOf(json, this.type)
+    if (this.rank && compareRanks(rank, this.rank) * this.sign <= 0) return
+    this.kept = json
+    this.rank = rank
   }
 
   result(): string {
@@ -106,14 +130,8 @@ function ofTotal(finish: (total: number, count: number) => number): AggregateFun
 }
 
 /** Creates a function that keeps one value. */
-function ofOneValue(replaces: (next: string, kept: string) => boolean): AggregateFunction {
-  return { typeOf: (type) => type, create: () => new OneValue(replaces) }
-}
-
-/** Compares JSON values: numbers as numbers, everything else as text. */
-function isLess(a: string, b: string): boolean {
-  const [x, y] = [Number(a), Number(b)]
-  return Number.isNaN(x) || Number.isNaN(y) ? a < b : x < y
+function ofOneValue(create: (type: ColumnType) => Collector): AggregateFunction {
+  return { typeOf: (type) => type, create }
 }
 
 export const AGGREGATES = {
@@ -124,10 +142,10 @@ export const AGGREGATES = {
     const middle = (sorted.length - 1) / 2
     return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2
   }),
-  min: ofOneValue(isLess),
-  max: ofOneValue((next, kept) => isLess(kept, next)),
-  first: ofOneValue(() => false),
-  last: ofOneValue(() => true),
+  min: ofOneValue((type) => new Extreme(-1, type)),
+  max: ofOneValue((type) => new Extreme(1, type)),
+  first: ofOneValue(() => new OneValue(false)),
+  last: ofOneValue(() => new OneValue(true)),
   count: { typeOf: () => 'number', create: () => new Count() },
 } as const satisfies Record<(typeof AGGREGATE_FUNCTIONS)[number], AggregateFunction>
 

@@ -7,10 +7,12 @@ import type { Limits } from '../../../contract/limits.ts'
 import { takeUniqueName } from '../../../contract/unique-name.ts'
 import type { WorkBudget } from '../../../json/index.ts'
 import { familyOf, isDateType } from '../../store/schema/column-types.ts'
+import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Cell, jsonOf, type RowSequence } from '../column/cursor.ts'
 import type { Snapshot } from '../column/snapshot.ts'
+import { compareRanks, identityOf, type Rank, rankOf } from '../column/value-order.ts'
 import { forEachRow } from '../read/rows.ts'
-import { AGGREGATES, type AggregateName } from './aggregates.ts'
+import { AGGREGATES, type AggregateName, type Collector } from './aggregates.ts'
 import { type BuiltColumn, TableBuilder } from './table-builder.ts'
 import { findColumns } from './unpivot.ts'
 
@@ -39,22 +41,22 @@ export async function group(
 ): Promise<TableBuilder> {
   const plan = planGrouping(snap, grouping)
   const groups = new Map<string, Group>()
-  /** Values of the pivot column, as JSON. */
-  const pivoted = new Map<string, number>()
+  const { pivotAt } = plan
+  const pivoted: PivotedValues = new Map()
   // All rows are one group, even without any.
   if (plan.keys.length === 0 && plan.pivotAt === undefined)
     groups.set('', { keys: [], collectors: plan.results.map(({ create }) => create()) })
   await forEachRow(snap, rows, (cells) => {
     const keys = plan.keys.map(({ at, period }) => (period ? period(jsonOf(cells[at])) : jsonOf(cells[at])))
-    const key = keys.join('\n')
+    const key = keys.map((json, k) => identityOf(json, plan.keys[k].column.type)).join('\n')
     let found = groups.get(key)
     if (!found) {
       // There can be a million groups: each is few objects.
-      found = { keys: keys.length === 1 ? undefined : keys, collectors: [] }
+      found = { keys: keys[0] === key ? undefined : keys, collectors: [] }
       groups.set(key, found)
     }
     const [column, count] =
-      plan.pivotAt === undefined ? [0, 1] : placeOf(jsonOf(cells[plan.pivotAt]), pivoted)
+      pivotAt === undefined ? [0, 1] : placeOf(jsonOf(cells[pivotAt]), snap.columns[pivotAt].type, pivoted)
     if (count > limits.columns) throw tooManyColumns(limits)
     const first = column * plan.results.length
     for (const [k, { at, create }] of plan.results.entries()) {
@@ -67,19 +69,26 @@ export async function group(
 }
 
 interface Group {
-  /** JSON of the grouping values; undefined for the only one, by which it is found. */
+  /** JSON of the grouping values; undefined for the only one, if the group is found by it. */
   keys: string[] | undefined
   /** Collectors of the results, for one value of the pivot after the other. */
-  collectors: (ReturnType<(typeof AGGREGATES)[AggregateName]['create']> | undefined)[]
+  collectors: (Collector | undefined)[]
 }
 
 /** A value that is not missing, which `count` counts without a column. */
 const PRESENT: Cell = { buf: Buffer.from('1'), start: 0, end: 1 }
 
-function placeOf(value: string, places: Map<string, number>): [place: number, count: number] {
-  const place = places.get(value) ?? places.size
-  places.set(value, place)
-  return [place, places.size]
+/** Different values of the pivot column, as JSON, and the place of each. */
+type PivotedValues = Map<string, { json: string; rank: Rank; place: number }>
+
+function placeOf(json: string, type: ColumnType, values: PivotedValues): [place: number, count: number] {
+  const identity = identityOf(json, type)
+  let value = values.get(identity)
+  if (!value) {
+    value = { json, rank: rankOf(json, type), place: values.size }
+    values.set(identity, value)
+  }
+  return [value.place, values.size]
 }
 
 interface Plan {
@@ -87,7 +96,7 @@ interface Plan {
   results: {
     at: number | undefined
     column: BuiltColumn
-    create: (typeof AGGREGATES)[AggregateName]['create']
+    create: () => Collector
   }[]
   pivotAt: number | undefined
 }
@@ -108,12 +117,13 @@ function planGrouping({ columns }: Snapshot, { by, per, aggregates, pivot }: Gro
     if (OF_NUMBERS.has(name) && !['number', 'empty', 'json'].includes(family))
       throw notNumbersError(name, column, COLUMN_TYPES[family].noun)
     const [at] = column === undefined ? [undefined] : findColumns(columns, [column], name)
+    const type = at === undefined ? ('number' as const) : columns[at].type
     return {
       at,
-      create,
+      create: () => create(type),
       column: {
         name: column === undefined ? name : `${name}_${column}`,
-        type: at === undefined ? ('number' as const) : typeOf(columns[at].type),
+        type: at === undefined ? type : typeOf(type),
       },
     }
   })
@@ -172,15 +182,14 @@ function createPeriod(unit: string): (json: string) => string {
 async function build(
   { keys, results, pivotAt }: Plan,
   groups: ReadonlyMap<string, Group>,
-  pivoted: ReadonlyMap<string, number>,
+  pivoted: PivotedValues,
   { limits, work }: { limits: Limits; work: WorkBudget },
 ): Promise<TableBuilder> {
-  const places =
-    pivotAt === undefined ? [0] : [...pivoted].sort(([a], [b]) => compareJson(a, b)).map(([, place]) => place)
-  const values = [...pivoted.keys()]
+  const values = [...pivoted.values()]
+  const places = pivotAt === undefined ? [0] : [...values].sort(comparePivoted).map(({ place }) => place)
   const used = new Set(keys.map(({ column }) => column.name))
   const nameOf = (place: number): string => {
-    const value: unknown = JSON.parse(values[place])
+    const value: unknown = JSON.parse(values[place].json)
     const base =
       value === null ? 'missing' : typeof value === 'string' && value !== '' ? value : JSON.stringify(value)
     return takeUniqueName(base, used)
@@ -208,11 +217,10 @@ async function build(
   return builder
 }
 
-/** Orders JSON values: numbers, then texts. */
-function compareJson(a: string, b: string): number {
-  const [x, y] = [Number(a), Number(b)]
-  if (!Number.isNaN(x) && !Number.isNaN(y)) return x - y
-  return a < b ? -1 : a > b ? 1 : 0
+/** Orders values of a pivot column as `sort` does: missing ones last. */
+function comparePivoted(a: { json: string; rank: Rank }, b: { json: string; rank: Rank }): number {
+  const isMissing = [a, b].map(({ json }) => Number(json === 'null'))
+  return isMissing[0] - isMissing[1] || compareRanks(a.rank, b.rank)
 }
 
 function tooManyColumns({ columns }: Limits): Problem {

@@ -3,8 +3,11 @@ import { invalidField, Problem } from '../../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../../contract/limits.ts'
 import { takeUniqueName } from '../../../contract/unique-name.ts'
 import type { WorkBudget } from '../../../json/index.ts'
+import { familyOf, isDateType } from '../../store/schema/column-types.ts'
+import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Cell, createFirstRows, jsonOf, type RowSequence } from '../column/cursor.ts'
 import type { Snapshot } from '../column/snapshot.ts'
+import { identityOf } from '../column/value-order.ts'
 import { forEachRow } from '../read/rows.ts'
 import { TableBuilder } from './table-builder.ts'
 import { findColumns } from './unpivot.ts'
@@ -24,7 +27,7 @@ export async function join(
   { rows, limits, work }: { rows: RowSequence; limits: Limits; work: WorkBudget },
 ): Promise<TableBuilder> {
   if (on.length === 0) throw invalidField('on', 'names no columns')
-  const pairs = on.map((pair) => pair.split('=') as [string, string?])
+  const pairs = on.map((pair) => splitPair(pair, left))
   const leftAt = findColumns(
     left.columns,
     pairs.map(([name]) => name),
@@ -37,7 +40,12 @@ export async function join(
     'the joined table',
   )
   const added = [...right.columns.keys()].filter((k) => !rightAt.includes(k))
-  const matches = await readMatches(right, rightAt, added, { limits, work })
+  const pairedTypes = leftAt.map((k, n) => [left.columns[k].type, right.columns[rightAt[n]].type] as const)
+  // Numbers and texts are compared as texts.
+  const asText = pairedTypes.map(([one, other]) => kindOf(one) !== kindOf(other))
+  const keyOfRight = createKey(right.columns, rightAt, asText)
+  const keyOfLeft = createKey(left.columns, leftAt, asText)
+  const matches = await readMatches(right, keyOfRight, added, { limits, work })
   const used = new Set(left.columns.map(({ name }) => name))
   const columns = [
     ...left.columns.map(({ name, type }) => ({ name, type })),
@@ -47,7 +55,7 @@ export async function join(
   const width = left.columns.length
   const none = [added.map(() => 'null')]
   await forEachRow(left, rows, (cells) => {
-    const key = keyOf(cells, leftAt)
+    const key = keyOfLeft(cells)
     const found = (key === undefined ? undefined : matches.get(key)) ?? none
     for (const values of found) {
       for (const k of left.columns.keys()) builder.addCell(k, cells[k])
@@ -62,14 +70,14 @@ export async function join(
 /** Returns the JSON of the added values of each row, by key. */
 async function readMatches(
   snap: Snapshot,
-  keyAt: readonly number[],
+  keyOf: KeyOf,
   added: readonly number[],
   { limits, work }: { limits: Limits; work: WorkBudget },
 ): Promise<Map<string, string[][]>> {
   const matches = new Map<string, string[][]>()
   let bytes = 0
   await forEachRow(snap, createFirstRows(snap.rows), (cells) => {
-    const key = keyOf(cells, keyAt)
+    const key = keyOf(cells)
     if (key === undefined) return undefined
     const values = added.map((k) => jsonOf(cells[k]))
     bytes += values.reduce((sum, { length }) => sum + length, key.length + ENTRY_BYTES)
@@ -87,13 +95,32 @@ async function readMatches(
   return matches
 }
 
-/** Returns the key of a row; undefined if one of its values is missing. Numbers are equal as numbers. */
-function keyOf(cells: readonly Cell[], at: readonly number[]): string | undefined {
-  const values: string[] = []
-  for (const k of at) {
-    const json = jsonOf(cells[k])
-    if (json === 'null') return undefined
-    values.push(/^-?\d/.test(json) ? String(Number(json)) : json)
+/** Splits `id=key` into the names of both columns. A column of the first table can itself have such a name. */
+function splitPair(pair: string, { columns }: Snapshot): [name: string, other: string] {
+  const isName = (name: string): boolean => columns.some((column) => column.name === name)
+  if (isName(pair)) return [pair, pair]
+  for (let at = pair.indexOf('='); at >= 0; at = pair.indexOf('=', at + 1))
+    if (isName(pair.slice(0, at))) return [pair.slice(0, at), pair.slice(at + 1)]
+  const [name, other = name] = pair.split('=')
+  return [name, other]
+}
+
+/** Returns what values of a type are compared as. Dates in different forms are all compared by time. */
+function kindOf(type: ColumnType): string {
+  return isDateType(type) ? 'date' : familyOf(type)
+}
+
+/** Returns the key of a row; undefined if one of its values is missing. */
+type KeyOf = (cells: readonly Cell[]) => string | undefined
+
+function createKey(columns: Snapshot['columns'], at: readonly number[], asText: readonly boolean[]): KeyOf {
+  return (cells) => {
+    const values: string[] = []
+    for (const [n, k] of at.entries()) {
+      const json = jsonOf(cells[k])
+      if (json === 'null') return undefined
+      values.push(identityOf(json, columns[k].type, asText[n]))
+    }
+    return values.join('\n')
   }
-  return values.join('\n')
 }

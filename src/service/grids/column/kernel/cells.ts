@@ -297,8 +297,12 @@ const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i
 /** Maximum position of the decimal point up to which an exponent is written out. */
 const MAX_DIGITS = 400
 
+/** Numbers without exponent and needless zeros. */
+const CANONICAL_NUMBER = /^(?:0|-?[1-9]\d*|-?(?:0|[1-9]\d*)\.\d*[1-9])$/
+
 /** Returns the canonical form of a number, with all digits: `1.50` → `1.5`, `1e3` → `1000`, `-0` → `0`. */
 export function canonicalNumber(text: string): string {
+  if (CANONICAL_NUMBER.test(text)) return text
   const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(
     text,
   ) ?? [undefined, '', text]
