@@ -1,7 +1,8 @@
 // Which values of a column are equal, and which comes first (docs/filtering.md): as in conditions and sorting.
-import { jsonKindOf, parseInstant } from '../../../json/index.ts'
+import { jsonKindOf, parseInstant, parseShortNumber } from '../../../json/index.ts'
 import { isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
+import { type Cell, jsonOf } from './cursor.ts'
 import { canonicalValue } from './kernel/cells.ts'
 
 /** Digits of a second after milliseconds. */
@@ -19,16 +20,40 @@ function readInstant(text: string): Instant {
   return { ms: Math.round(parseInstant(text.replace(LATER_DIGITS, '$1'))), later }
 }
 
+/** Returns a text that equal values of a column have in common, from the JSON of a value. */
+export type Identify = (json: string) => string
+
 /**
- * Returns a text that equal values of a column have in common: numbers by all digits, dates by time, texts without
- * regard to their escapes. `json`: the JSON of a value. `asText`: 5 and "5" are equal.
+ * Creates the function that identifies the values of a column: numbers by all digits, dates by time, texts without regard
+ * to their escapes. `asText`: 5 and "5" are equal.
  */
-export function identityOf(json: string, type: ColumnType, asText = false): string {
-  if (!asText && isDateType(type) && json[0] === '"') {
-    const { ms, later } = readInstant(json.slice(1, -1))
-    if (!Number.isNaN(ms)) return `${ms}.${later}`
+export function createIdentify(type: ColumnType, asText = false): Identify {
+  if (asText) return (json) => canonicalValue(json, true)
+  return isDateType(type) ? identifyDate : (json) => canonicalValue(json, false)
+}
+
+/** Lengths of the JSON of a day and of a time with seconds, and the offsets of its separator and last colon. */
+const DAY_JSON = 12
+const TIME_JSON = 21
+const JSON_SEPARATOR = 11
+const JSON_LAST_COLON = 17
+
+/** Returns the usual form of a date: a day, or a time in UTC with seconds. Most dates have it. */
+function identifyDate(json: string): string {
+  if (json.length === DAY_JSON) return json
+  if (json.length === TIME_JSON && json[JSON_LAST_COLON] === ':') {
+    if (json.endsWith('00:00:00"')) return `${json.slice(0, JSON_SEPARATOR)}"`
+    return json[JSON_SEPARATOR] === 'T'
+      ? json
+      : `${json.slice(0, JSON_SEPARATOR)}T${json.slice(JSON_SEPARATOR + 1)}`
   }
-  return canonicalValue(json, asText)
+  if (json[0] !== '"') return json
+  const { ms, later } = readInstant(json.slice(1, -1))
+  if (Number.isNaN(ms)) return canonicalValue(json, false)
+  const iso = new Date(ms).toISOString().slice(0, -1)
+  if (later === '' && iso.endsWith('.000'))
+    return `"${iso.endsWith('00:00:00.000') ? iso.slice(0, -'T00:00:00.000'.length) : iso.slice(0, -'.000'.length)}"`
+  return `"${iso}${later}"`
 }
 
 /** A value that can be compared. Kinds are in their order: numbers, other values, texts. */
@@ -77,6 +102,50 @@ export function compareRanks(a: Rank, b: Rank): number {
 /** Texts are ordered by code point; their code units are in another order with these. */
 const SURROGATE = /[\ud800-\udfff]/
 
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Compares two values of a column, as `sort` orders them. Most are compared by their bytes. */
+export function compareCells(a: Cell, b: Cell, type: ColumnType): number {
+  const first = a.buf[a.start]
+  const order =
+    first !== QUOTE ? compareNumbers(a, b) : b.buf[b.start] === QUOTE ? compareTexts(a, b, type) : undefined
+  return order ?? compareRanks(rankOf(jsonOf(a), type), rankOf(jsonOf(b), type))
+}
+
+/** Compares short numbers; undefined for other values. */
+function compareNumbers(a: Cell, b: Cell): number | undefined {
+  const difference = parseShortNumber(a.buf, a.start, a.end) - parseShortNumber(b.buf, b.start, b.end)
+  return Number.isNaN(difference) ? undefined : difference
+}
+
+/** Compares texts without escapes, and dates in the same form, by their bytes; undefined for others. */
+function compareTexts(a: Cell, b: Cell, type: ColumnType): number | undefined {
+  if (isDateType(type)) {
+    const length = a.end - a.start
+    const isUsual =
+      length === DAY_JSON ||
+      (length === TIME_JSON && isTimeInForm(a) && isTimeInForm(b) && separatorOf(a) === separatorOf(b))
+    if (!isUsual || b.end - b.start !== length) return undefined
+  }
+  for (let i = a.start + 1, k = b.start + 1; ; i++, k++) {
+    const c = a.buf[i]
+    const d = b.buf[k]
+    if (c === BACKSLASH || d === BACKSLASH) return undefined
+    if (c === QUOTE || d === QUOTE) return c === d ? 0 : c === QUOTE ? -1 : 1
+    if (c !== d) return c - d
+  }
+}
+
+function separatorOf({ buf, start }: Cell): number {
+  return buf[start + JSON_SEPARATOR]
+}
+
+function isTimeInForm({ buf, start }: Cell): boolean {
+  return buf[start + JSON_LAST_COLON] === COLON
+}
+
+const COLON = 0x3a
 const DAY_CHARACTERS = 10
 /** Length of `2024-01-31T09:30:00`, and where it has its last colon. */
 const SECOND_CHARACTERS = 19

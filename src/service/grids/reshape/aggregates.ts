@@ -3,7 +3,7 @@ import type { AGGREGATE_FUNCTIONS } from '../../../contract/row-options.ts'
 import { jsonKindOf } from '../../../json/index.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Cell, jsonOf } from '../column/cursor.ts'
-import { compareRanks, type Rank, rankOf } from '../column/value-order.ts'
+import { compareCells } from '../column/value-order.ts'
 
 /** Collects the values of a group. Missing values are left out. */
 export interface Collector {
@@ -96,8 +96,7 @@ class OneValue implements Collector {
 
 /** Keeps the lowest or the highest value as it is written: the first of equal ones. `sign`: 1 for the highest. */
 class Extreme implements Collector {
-  private kept: string | undefined
-  private rank: Rank | undefined
+  private kept: Cell | undefined
 
   constructor(
     private readonly sign: 1 | -1,
@@ -106,16 +105,17 @@ class Extreme implements Collector {
 
   add(cell: Cell): void {
     if (isMissing(cell)) return
-    const json = jsonOf(cell)
-    if (json === this.kept) return
-    const rank = rankOf(json, this.type)
-    if (this.rank && compareRanks(rank, this.rank) * this.sign <= 0) return
-    this.kept = json
-    this.rank = rank
+    if (this.kept && compareCells(cell, this.kept, this.type) * this.sign <= 0) return
+    const { buf, start, end } = cell
+    const size = end - start
+    // The buffer of the cell is used again. In a column in order, each value replaces the one before.
+    const bytes = this.kept && this.kept.buf.length >= size ? this.kept.buf : Buffer.allocUnsafe(size)
+    for (let k = 0; k < size; k++) bytes[k] = buf[start + k]
+    this.kept = { buf: bytes, start: 0, end: size }
   }
 
   result(): string {
-    return this.kept ?? 'null'
+    return this.kept ? jsonOf(this.kept) : 'null'
   }
 }
 

@@ -10,7 +10,7 @@ import { familyOf, isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Cell, jsonOf, type RowSequence } from '../column/cursor.ts'
 import type { Snapshot } from '../column/snapshot.ts'
-import { compareRanks, identityOf, type Rank, rankOf } from '../column/value-order.ts'
+import { compareRanks, createIdentify, type Identify, type Rank, rankOf } from '../column/value-order.ts'
 import { forEachRow } from '../read/rows.ts'
 import { AGGREGATES, type AggregateName, type Collector } from './aggregates.ts'
 import { type BuiltColumn, TableBuilder } from './table-builder.ts'
@@ -47,16 +47,22 @@ export async function group(
   if (plan.keys.length === 0 && plan.pivotAt === undefined)
     groups.set('', { keys: [], collectors: plan.results.map(({ create }) => create()) })
   await forEachRow(snap, rows, (cells) => {
-    const keys = plan.keys.map(({ at, period }) => (period ? period(jsonOf(cells[at])) : jsonOf(cells[at])))
-    const key = keys.map((json, k) => identityOf(json, plan.keys[k].column.type)).join('\n')
+    let key = ''
+    for (let k = 0; k < plan.keys.length; k++) {
+      const { at, identify } = plan.keys[k]
+      key += k === 0 ? identify(jsonOf(cells[at])) : `\n${identify(jsonOf(cells[at]))}`
+    }
     let found = groups.get(key)
     if (!found) {
+      const keys = plan.keys.map(({ at, period }) => (period ? period(jsonOf(cells[at])) : jsonOf(cells[at])))
       // There can be a million groups: each is few objects.
       found = { keys: keys[0] === key ? undefined : keys, collectors: [] }
       groups.set(key, found)
     }
     const [column, count] =
-      pivotAt === undefined ? [0, 1] : placeOf(jsonOf(cells[pivotAt]), snap.columns[pivotAt].type, pivoted)
+      pivotAt === undefined
+        ? [0, 1]
+        : placeOf(jsonOf(cells[pivotAt]), snap.columns[pivotAt].type, plan.identifyPivot, pivoted)
     if (count > limits.columns) throw tooManyColumns(limits)
     const first = column * plan.results.length
     for (const [k, { at, create }] of plan.results.entries()) {
@@ -81,8 +87,13 @@ const PRESENT: Cell = { buf: Buffer.from('1'), start: 0, end: 1 }
 /** Different values of the pivot column, as JSON, and the place of each. */
 type PivotedValues = Map<string, { json: string; rank: Rank; place: number }>
 
-function placeOf(json: string, type: ColumnType, values: PivotedValues): [place: number, count: number] {
-  const identity = identityOf(json, type)
+function placeOf(
+  json: string,
+  type: ColumnType,
+  identify: Identify,
+  values: PivotedValues,
+): [place: number, count: number] {
+  const identity = identify(json)
   let value = values.get(identity)
   if (!value) {
     value = { json, rank: rankOf(json, type), place: values.size }
@@ -92,13 +103,14 @@ function placeOf(json: string, type: ColumnType, values: PivotedValues): [place:
 }
 
 interface Plan {
-  keys: { at: number; column: BuiltColumn; period?: (json: string) => string }[]
+  keys: { at: number; column: BuiltColumn; identify: Identify; period?: (json: string) => string }[]
   results: {
     at: number | undefined
     column: BuiltColumn
     create: () => Collector
   }[]
   pivotAt: number | undefined
+  identifyPivot: Identify
 }
 
 function notNumbersError(name: string, column: string | undefined, noun: string): Problem {
@@ -132,15 +144,18 @@ function planGrouping({ columns }: Snapshot, { by, per, aggregates, pivot }: Gro
   const all = dateAt === undefined || at.includes(dateAt) ? at : [dateAt, ...at]
   return {
     pivotAt,
+    identifyPivot: createIdentify(pivotAt === undefined ? 'empty' : columns[pivotAt].type),
     results,
     keys: all.map((k) => {
       const { name, type } = columns[k]
-      if (k !== dateAt) return { at: k, column: { name, type } }
+      if (k !== dateAt) return { at: k, column: { name, type }, identify: createIdentify(type) }
       const unit = per!
+      const period = createPeriod(unit)
       return {
         at: k,
         column: { name, type: WITH_TIME.has(unit) ? 'datetime' : 'date' },
-        period: createPeriod(unit),
+        identify: period,
+        period,
       }
     }),
   }

@@ -7,7 +7,7 @@ import { familyOf, isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Cell, createFirstRows, jsonOf, type RowSequence } from '../column/cursor.ts'
 import type { Snapshot } from '../column/snapshot.ts'
-import { identityOf } from '../column/value-order.ts'
+import { createIdentify } from '../column/value-order.ts'
 import { forEachRow } from '../read/rows.ts'
 import { TableBuilder } from './table-builder.ts'
 import { findColumns } from './unpivot.ts'
@@ -114,13 +114,14 @@ function kindOf(type: ColumnType): string {
 type KeyOf = (cells: readonly Cell[]) => string | undefined
 
 function createKey(columns: Snapshot['columns'], at: readonly number[], asText: readonly boolean[]): KeyOf {
+  const identifiers = at.map((k, n) => createIdentify(columns[k].type, asText[n]))
   return (cells) => {
-    const values: string[] = []
-    for (const [n, k] of at.entries()) {
-      const json = jsonOf(cells[k])
+    let key = ''
+    for (let n = 0; n < at.length; n++) {
+      const json = jsonOf(cells[at[n]])
       if (json === 'null') return undefined
-      values.push(identityOf(json, columns[k].type, asText[n]))
+      key += `${identifiers[n](json)}\n`
     }
-    return values.join('\n')
+    return key
   }
 }
