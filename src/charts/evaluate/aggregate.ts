@@ -130,7 +130,9 @@ export function aggregateToNumber(trace: Attributes, { func = 'last' }: Transfor
 export function aggregateToCells(trace: Attributes, transform: Transform, axes: AxisTypes): void {
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y) || typeof transform.func !== 'string') return
-  transform.groups = x.map((value, k) => JSON.stringify([value, y[k]]))
+  const placeOf = (axis: 'x' | 'y', value: unknown): unknown =>
+    axes.timeOnDateAxis(trace, axis, value) ?? value
+  transform.groups = x.map((value, k) => JSON.stringify([placeOf('x', value), placeOf('y', y[k])]))
   transform.aggregations = [{ target: 'z', func: transform.func, empty: 'none' }]
   aggregate(trace, transform, axes)
 }
@@ -147,9 +149,13 @@ function aggregateValues(
   getConversion: () => Conversion,
 ): unknown[] {
   if (func === 'count') return groupings.map((rows) => rows.length)
-  if (func === 'last') return groupings.map((rows) => values[rows[rows.length - 1]])
+  // Missing values are left out.
+  const isPresent = (k: number): boolean => !isEmptyNone || (values[k] ?? '') !== ''
+  if (func === 'last')
+    return groupings.map((rows) => values[rows.findLast(isPresent) ?? rows[rows.length - 1]])
   const isDeviation = func === 'stddev'
-  if (!isDeviation && !Object.hasOwn(AGGREGATES, func)) return groupings.map(([first]) => values[first])
+  if (!isDeviation && !Object.hasOwn(AGGREGATES, func))
+    return groupings.map((rows) => values[rows.find(isPresent) ?? rows[0]])
   const { toNumber, toValue } = getConversion()
   return groupings.map((rows) => {
     const all = rows.map((k) => toNumber(values[k]))

@@ -50,8 +50,13 @@ export class AxisTypes {
   }
 
   /** Returns the time of a value on a date axis, in ms, since times with different offsets can be equal. */
-  timeOnDateAxis({ xaxis = 'x' }: Attributes, target: unknown, value: unknown): number | undefined {
-    const settings = target === 'x' ? this.layout[`xaxis${toKey(xaxis).slice(1)}`] : undefined
+  timeOnDateAxis(
+    { xaxis = 'x', yaxis = 'y' }: Attributes,
+    target: unknown,
+    value: unknown,
+  ): number | undefined {
+    const axis = target === 'x' ? xaxis : target === 'y' ? yaxis : undefined
+    const settings = axis === undefined ? undefined : this.layout[`${target}axis${toKey(axis).slice(1)}`]
     return isObject(settings) && settings.type === 'date' ? parsePlotlyDate(value) : undefined
   }
 

@@ -1,7 +1,7 @@
 /** Counts histograms, so that pages load bars instead of all values. See docs/api.md#own-transforms. */
 
 import { type Attributes, isObject } from '../figure/figure.ts'
-import { roundUpToStep } from '../figure/steps.ts'
+import { roundUpToStep, withoutNoise } from '../figure/steps.ts'
 import { getArrayAt, groupRows, listTransforms, MISSING_LABEL, type Transform } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 import { endOfPeriod, startOfPeriod } from './period.ts'
@@ -111,13 +111,10 @@ function countNumbers(
   const bars = Array.from({ length: counts.size === 0 ? 0 : last - first + 1 }, (_, n) => first + n)
   const edge = (k: number): number => {
     const position = from + k * step
-    return Number((isLog ? 10 ** position : position).toPrecision(12))
+    return isLog ? Number((10 ** position).toPrecision(12)) : withoutNoise(position, step)
   }
   const isInteger = isWhole && step === 1
-  trace.x = bars.map((k) => {
-    const middle = from + (k + 0.5) * step
-    return Number((isLog ? 10 ** middle : middle).toPrecision(12))
-  })
+  trace.x = bars.map((k) => edge(k + 0.5))
   trace.y = bars.map((k) => counts.get(k) ?? 0)
   // On a logarithmic axis, the center of a bar is not the mean of its edges.
   trace.width = isLog ? bars.map((k) => (edge(k + 1) - edge(k)) * BAR_SHARE) : step * BAR_SHARE

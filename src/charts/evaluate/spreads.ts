@@ -2,7 +2,7 @@
 
 import type { Attributes } from '../figure/figure.ts'
 import { COMPASS, WEEKDAYS } from '../figure/shared-names.ts'
-import { roundUpToStep } from '../figure/steps.ts'
+import { roundUpToStep, withoutNoise } from '../figure/steps.ts'
 import { humanizeName } from '../spec/words.ts'
 import { getArrayAt, groupRows, selectRows, setAtPath, type Transform, toKey } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
@@ -189,12 +189,14 @@ export function replaceByClasses(values: readonly unknown[], count: number): unk
   if (numbers.length === 0) return [...values]
   const [min, max] = extentOf(numbers)
   const step = roundUpToStep((max - min) / count || 1)
-  const text = (number: number): string => String(Number(number.toPrecision(12)))
+  // The small term compensates rounding errors of steps such as 0.2.
+  const classOf = (value: number): number => Math.floor(value / step + 1e-9)
+  const text = (k: number): string => String(withoutNoise(k * step, step))
   return values.map((value) => {
     if (typeof value !== 'number' || !Number.isFinite(value)) return value
     // The largest value belongs to the last class.
-    const k = Math.min(Math.floor(value / step), Math.max(Math.ceil(max / step) - 1, Math.floor(min / step)))
-    return `${text(k * step)} to ${text((k + 1) * step)}`
+    const k = Math.min(classOf(value), Math.max(Math.ceil(max / step - 1e-9) - 1, classOf(min)))
+    return `${text(k)} to ${text(k + 1)}`
   })
 }
 

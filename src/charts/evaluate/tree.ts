@@ -1,5 +1,6 @@
 /** Transform `tree`: computes the totals of treemaps and sunbursts. */
 import type { Attributes } from '../figure/figure.ts'
+import { NO_LABEL } from '../figure/shared-names.ts'
 
 /**
  * Computes totals: a parent is as large as its children together, or as its own value if that is larger. Adds
@@ -7,12 +8,11 @@ import type { Attributes } from '../figure/figure.ts'
  */
 export function computeTotals(trace: Attributes): void {
   if (!Array.isArray(trace.labels)) return
-  const names = trace.labels.map(textOrEmpty)
+  const names: string[] = trace.labels.map((label) => textOrEmpty(label) || NO_LABEL)
   // Nodes with equal labels differ by id. A node without an id cannot be a parent.
-  const hasIds = Array.isArray(trace.ids)
-  const labels: string[] = hasIds
-    ? names.map((_: string, k: number) => textOrEmpty(trace.ids[k]) || `row ${k + 1}`)
-    : names
+  const isNamed = new Set(names).size === names.length
+  const hasIds = Array.isArray(trace.ids) || !isNamed
+  const labels = hasIds ? identifyNodes(names, trace.ids) : [...names]
   const hasValues = Array.isArray(trace.values)
   const parents = labels.map((_, k) => (Array.isArray(trace.parents) ? textOrEmpty(trace.parents[k]) : ''))
   const values: number[] = labels.map((_, k) => (hasValues ? positiveOrZero(trace.values[k]) : 0))
@@ -55,6 +55,17 @@ export function computeTotals(trace: Attributes): void {
   const totalsTree = { labels: shown, parents, values: totals, ids: labels }
   const { ids, ...parts } = labels.length > MAX_NODES ? keepLargestNodes(totalsTree) : totalsTree
   Object.assign(trace, { ...parts, branchvalues: 'total', ...((hasIds || ids !== labels) && { ids }) })
+}
+
+/** Returns an id for each node: the given one, or the label if it is the first with it. */
+function identifyNodes(names: readonly string[], ids: unknown): string[] {
+  if (Array.isArray(ids)) return names.map((_, k) => textOrEmpty(ids[k]) || `row ${k + 1}`)
+  const used = new Set<string>()
+  return names.map((name, k) => {
+    const id = used.has(name) ? `row ${k + 1}` : name
+    used.add(id)
+    return id
+  })
 }
 
 /** Maximum number of nodes, which a browser draws in less than a second. */

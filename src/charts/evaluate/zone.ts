@@ -10,7 +10,8 @@ const TIME_WITH_OFFSET = /[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$/i
 const OFFSET_STEP_MS = 900_000
 
 /** Converts times with an offset to local times of a zone such as `Europe/Oslo`. Others are unchanged. */
-export function convertToZone(trace: Attributes, { target = 'x', zone: name }: Transform): void {
+export function convertToZone(trace: Attributes, transform: Transform): void {
+  const { target = 'x', zone: name }: Transform = transform
   const values = resolveTarget(trace, target)
   const offset = typeof name === 'string' ? createOffsetLookup(name) : undefined
   if (!values || !offset || typeof target !== 'string') return
@@ -18,10 +19,23 @@ export function convertToZone(trace: Attributes, { target = 'x', zone: name }: T
     if (typeof value !== 'string' || !TIME_WITH_OFFSET.test(value)) return value
     const time = parseInstant(value)
     if (Number.isNaN(time)) return value
+    if (isRepeated(time, offset)) repeated++
     const date = new Date(Math.round(time + offset(time)))
     return date.toISOString().slice(0, -1).replace('T', ' ')
   }
+  let repeated = 0
   setAtPath(trace, target, values.map(local))
+  if (repeated > 0)
+    transform.unseen = [repeated, 'row', 'of an hour that clocks show twice: drawn with the hour before']
+}
+
+/** Time around a change of clocks in which hours are shown twice. */
+const CHANGE_MS = 3 * 3600_000
+
+/** Returns whether the clocks of a zone have shown this time before, since they were set back. */
+function isRepeated(time: number, offset: (time: number) => number): boolean {
+  const before = offset(time - CHANGE_MS)
+  return before > offset(time) && offset(time + offset(time) - before) === before
 }
 
 /** Creates a function that returns a zone's offset from UTC, in ms; undefined for an unknown zone. */

@@ -1,6 +1,7 @@
 // Reads statistics and values of the rows that a chart shows.
 
 import type { ColumnDescription } from '../../contract/resources/index.ts'
+import { parseInstant } from '../../json/index.ts'
 import type { Column } from '../spec/options.ts'
 
 /** The part of the API that charts use. */
@@ -96,9 +97,11 @@ export class ValueReader {
   }
 
   /** Counts the rows and their distinct combinations of values; undefined without a client. */
-  protected async countCombinations(columns: string[]): Promise<ValueCounts | undefined> {
+  protected async countCombinations(columns: readonly Column[]): Promise<ValueCounts | undefined> {
     if (!this.client) return undefined
-    const query = { columns, where: this.where, format: 'ndjson' as const }
+    const names = [...new Set(columns.map(({ name }) => name))]
+    const query = { columns: names, where: this.where, format: 'ndjson' as const }
+    const hasZone = columns.some(({ zoned }) => zoned)
     const response = await this.client.response('grids.content', { fid: this.fid, query })
     const seen = new Set<string>()
     let rows = 0
@@ -108,10 +111,21 @@ export class ValueReader {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
       rest = lines.pop()!
       rows += lines.length
-      for (const line of lines) if (seen.size < MAX_COUNTED_COMBINATIONS) seen.add(line)
+      for (const line of lines)
+        if (seen.size < MAX_COUNTED_COMBINATIONS) seen.add(hasZone ? replaceTimes(line) : line)
     }
     return { rows, distinct: seen.size < MAX_COUNTED_COMBINATIONS ? seen.size : rows }
   }
+}
+
+/** Replaces the times in a line of JSON by numbers, since times with different offsets can be equal. */
+function replaceTimes(line: string): string {
+  return JSON.stringify(
+    Object.values(JSON.parse(line)).map((value) => {
+      const time = typeof value === 'string' ? parseInstant(value) : Number.NaN
+      return Number.isNaN(time) ? value : time
+    }),
+  )
 }
 
 /** Removes the quotes around a simple JSON string. */

@@ -82,7 +82,7 @@ export class ChartValues extends ValueReader {
   async noteRepeatedX(x: Column, by: Column | undefined): Promise<void> {
     const xCounts = await this.countDistinct(x.name)
     if (!xCounts || xCounts.distinct === xCounts.rows || xCounts.rows > MAX_PAIRED_ROWS) return
-    const counts = by ? await this.countCombinations([x.name, by.name]) : xCounts
+    const counts = by ? await this.countCombinations([x, by]) : xCounts
     if (!counts || counts.distinct === counts.rows) return
     this.note(
       `--x ${x.name}: several rows${by ? ' of a series' : ''} have the same value, so the line is vertical there (to combine them into one point, add --aggregate sum or mean${by ? '' : ', or --by COLUMN'})`,
@@ -148,12 +148,14 @@ export class ChartValues extends ValueReader {
   }
 
   /** Throws if several rows have the same value, or combination with `others`: they would overlap. */
-  async assertUnique({ name, type }: Column, ...others: readonly (Column | undefined)[]): Promise<void> {
+  async assertUnique(column: Column, ...others: readonly (Column | undefined)[]): Promise<void> {
+    const { name, type } = column
     if (this.virtualNames.has(name)) return
-    const otherNames = others.flatMap((column) => column?.name ?? [])
+    const named = others.filter((other) => other !== undefined)
+    const otherNames = named.map((other) => other.name)
     const counts =
-      otherNames.length > 0
-        ? await this.countCombinations([...new Set([name, ...otherNames])])
+      named.length > 0
+        ? await this.countCombinations([column, ...named])
         : await this.countDistinct(name, hasLabels({ type }))
     if (!counts || counts.distinct >= counts.rows || counts.distinct === 0) return
     const { rows, distinct } = counts

@@ -122,9 +122,7 @@ onSqliteFirst('reshape', (test) => {
     )
     const prices = await put('prices.csv', 'p,q,s\n1.5,10,x\n1.50,20,x\n2,1,x\n2.0,1,y\n-0,5,y\n0,6,y\n')
     expect(await read('group=p&aggregate=sum:q', 'alice', prices)).toBe('p,sum_q\n1.5,30\n2,2\n-0,11\n')
-    expect(await read('group=s&pivot=p&aggregate=count', 'alice', prices)).toBe(
-      's,0,1.5,2\nx,,2,1\ny,2,,1\n',
-    )
+    expect(await read('group=s&pivot=p&aggregate=count', 'alice', prices)).toBe('s,0,1.5,2\nx,,2,1\ny,2,,1\n')
     // A column whose name has an equals sign.
     const odd = await put('odd.csv', 'k=l,v\n1,a\n')
     await put('right.csv', 'k=l,w\n1,10\n')
@@ -182,6 +180,12 @@ onSqliteFirst('reshape', (test) => {
     expect(await read('', 'alice', json.file.fid)).toBe(
       'k,t,year,value\na,x,2019,1\na,x,2020,\nb,y,2019,3\nb,y,2020,4\n',
     )
+    // A column of JSON without values has no other type than the others.
+    const nulls = await test().ask('alice', 'POST', '/v2/grids/upload', {
+      headers: { ...headers, 'x-file-name': 'nulls.json' },
+      body: '[{"k":"a","2019":null,"2020":5}]',
+    })
+    expect(await read('aggregate=sum:value', 'alice', nulls.json.file.fid)).toBe('sum_value\n5\n')
     const large = `k,a,b\n${Array.from({ length: 60_000 }, (_, k) => `${k},${'x'.repeat(50)},${k}\n`).join('')}`
     const big = await test().ask('alice', 'POST', '/v2/grids/upload', {
       headers: { 'x-file-name': 'large.csv', 'gridline-unpivot': 'a,b', 'gridline-into': 'n,v' },

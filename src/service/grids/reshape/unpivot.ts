@@ -4,7 +4,7 @@ import { findClosest, formatList, withSuggestion } from '../../../contract/messa
 import type { WorkBudget } from '../../../json/index.ts'
 import { familyOf, mergeTypes } from '../../store/schema/column-types.ts'
 import { type Cell, createFirstRows, type RowSequence } from '../column/cursor.ts'
-import type { Snapshot } from '../column/snapshot.ts'
+import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import { forEachRow } from '../read/rows.ts'
 import { type BuiltColumn, TableBuilder } from './table-builder.ts'
 
@@ -59,7 +59,7 @@ export async function unpivot(
   if (taken !== undefined) throw invalidField('into', `the table has a column ${JSON.stringify(taken)}`)
   // Names of years are numbers.
   const areNumbers = unpivoted.every((k) => WHOLE_NUMBER.test(columns[k].name))
-  const types = unpivoted.map((k) => columns[k].type)
+  const types = unpivoted.map((k) => (hasNoValues(columns[k]) ? 'empty' : columns[k].type))
   const merged = types.reduce(mergeTypes, 'empty')
   // Texts among numbers make a column of texts.
   const isText = types.every((type) => familyOf(type) !== 'json')
@@ -90,6 +90,14 @@ export async function unpivot(
     return work.spend(size) || isFull ? interrupt(isFull) : undefined
   })
   return builder
+}
+
+/** Returns whether all values of a column are missing: they fit every type. */
+function hasNoValues({ slices, tail }: SnapshotColumn): boolean {
+  return (
+    slices.every(({ bounds, rows }) => bounds?.nulls === rows) &&
+    tail.toString('latin1').replaceAll(/null|,/g, '') === ''
+  )
 }
 
 /** A whole number without leading zeros, as a year is written. */
