@@ -375,6 +375,7 @@ describe('bad input gives a one-line error and the right exit code, and loses no
     ['unknown command', ['uplod', 'x'], 2, /^error: unknown command 'uplod'.*upload/],
     ['an id as a name', ['upload', 'x.csv', '--name', 'ana:9'], 2, /looks like the id of a file/],
     ['a short option', ['upload', '-m', 'x'], 2, /^error: unknown option '-m'. Did you mean --message\?/],
+    ['a synonym', ['image', 'x.csv', '--type', 'bar'], 2, /'--type'. Did you mean --plot\?/],
     ['unknown option', ['upload', '--frobnicate', 'x'], 2, /^error: unknown option '--frobnicate'/],
     ['a file that begins with a dash', ['upload', '-dash.csv'], 2, /To name the file, write \.\/-dash\.csv/],
     ['missing argument', ['cat'], 2, /^error: missing required argument 'grid'/],

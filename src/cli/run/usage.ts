@@ -39,6 +39,14 @@ const OTHER_WAYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Options that other tools write as one letter. Ours have no short form. */
 const MEANT_BY_LETTERS = ['--message', '--name', '--folder', '--output', '--limit']
 
+/** Options that other commands, or tools, have under another name. */
+const OPTION_BY_SYNONYM: Readonly<Record<string, string>> = {
+  '--type': '--plot',
+  '--plot': '--type',
+  '--filter': '--where',
+  '--order-by': '--sort',
+}
+
 /** Returns the closest command, option or choice; undefined if none is close. */
 function suggestWord(code: string, word: string, command: Commander, message: string): string | undefined {
   if (code === 'commander.unknownCommand' || code === 'commander.excessArguments') {
@@ -55,6 +63,8 @@ function suggestWord(code: string, word: string, command: Commander, message: st
   }
   if (code === 'commander.unknownOption') {
     const flags = command.options.flatMap(({ long, short }) => [long, short]).filter((flag) => flag != null)
+    const synonym = OPTION_BY_SYNONYM[word]
+    if (flags.includes(synonym)) return synonym
     if (word.length > 2) return findClosest(word, flags)
     const isMeant = (flag: string): boolean => flag.startsWith(`-${word}`)
     return MEANT_BY_LETTERS.find((flag) => isMeant(flag) && flags.includes(flag)) ?? flags.find(isMeant)
