@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { xlsx } from '../support/archives.ts'
 import { writeCsv } from './generate.ts'
 
@@ -40,6 +41,7 @@ export const commandRows = {
   'upload-gzip': { args: ['upload', 'million.csv.gz', '-q'], home: 'empty' },
   'upload-ndjson': { args: ['upload', 'rows.ndjson', '-q'], home: 'empty' },
   'upload-json': { args: ['upload', 'rows.json', '-q'], home: 'empty' },
+  'upload-parquet': { args: ['upload', 'million.parquet', '-q'], home: 'empty' },
   'upload-xlsx': { args: ['upload', 'sheet.xlsx', '-q'], home: 'empty' },
   'upload-wide': { args: ['upload', 'wide.csv', '-q'], home: 'empty' },
   cat: { setup: [MILLION], args: ['cat', 'million'], home: 'kept' },
@@ -47,6 +49,11 @@ export const commandRows = {
   'cat-ndjson': { setup: [MILLION], args: ['cat', 'million', '--format', 'ndjson'], home: 'kept' },
   'cat-where': { setup: [MILLION], args: ['cat', 'million', '--where', 'price > 500'], home: 'kept' },
   'cat-sort': { setup: [MILLION], args: ['cat', 'million', '--sort', 'city,-price'], home: 'kept' },
+  'cat-group': {
+    setup: [MILLION],
+    args: ['cat', 'million', '--group', 'city', '--sum', 'price', '--max', 'taken_at'],
+    home: 'kept',
+  },
   describe: { setup: [MILLION], args: ['describe', 'million'], home: 'kept' },
   check: { setup: [MILLION], args: ['check', 'million', '--checks', 'rules.yml'], home: 'kept' },
   diff: {
@@ -85,6 +92,11 @@ export async function writeInputs(folder: string): Promise<void> {
   }
   const million = join(folder, 'million.csv')
   if (!existsSync(million)) writeCsv(million, 1_000_000)
+  const parquet = join(folder, 'million.parquet')
+  if (!existsSync(parquet)) {
+    const connection = await (await DuckDBInstance.create()).connect()
+    await connection.run(`copy (from read_csv('${million}')) to '${parquet}' (format parquet)`)
+  }
   write('small.csv', () => 'city,price\nOslo,1.5\nLima,2\n')
   write('rules.yml', () => RULES)
   write('million.csv.gz', () => gzipSync(readFileSync(million), { level: 6 }))
