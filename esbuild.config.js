@@ -322,7 +322,7 @@ const withoutCountries = {
   name: 'without-countries',
   setup({ onLoad }) {
     onLoad({ filter: /\/vendor\/countries\.ts$/ }, () => ({
-      contents: 'export const isCountry = () => true',
+      contents: 'export const findCountryCode = (place) => place',
     }))
   },
 }

@@ -78,7 +78,8 @@ function checkBounds(rulesByName: Members, location: string): void {
   const high = rulesByName.maximum ?? rulesByName.exclusive_maximum
   const isReversed =
     (typeof low === 'number' && typeof high === 'number' && low > high) ||
-    (typeof low === 'string' && typeof high === 'string' && low > high)
+    // Dates in different forms do not sort as texts.
+    (typeof low === 'string' && typeof high === 'string' && low.length === high.length && low > high)
   if (isReversed) throw badChecks(location, `the minimum ${low} is above the maximum ${high}`)
 }
 

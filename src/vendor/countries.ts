@@ -1,6 +1,6 @@
 import { byAlpha3, lookupAlpha3 } from 'country-iso-search'
 
-/** Returns whether plotly.js knows a country by its three-letter code or its name. It uses the same list. */
-export function isCountry(place: string, by: 'code' | 'name'): boolean {
-  return by === 'code' ? byAlpha3.has(place) : lookupAlpha3(place) !== undefined
+/** Returns the three-letter code of a country that plotly.js knows by its code or its name. It uses the same list. */
+export function findCountryCode(place: string, by: 'code' | 'name'): string | undefined {
+  return by === 'name' ? lookupAlpha3(place) : byAlpha3.has(place) ? place : undefined
 }

@@ -232,13 +232,18 @@ it('amounts in several currencies are text, or numbers with a warning that names
   const kept = await read(csv)
   expect([kept.types, kept.warnings]).toEqual([
     ['number', 'text'],
-    ['column v looks like amounts in several currencies (USD, EUR, GBP) (line 2: $5); kept as text'],
+    ['column v looks like amounts in several currencies ($, USD, €, £) (line 2: $5); kept as text'],
   ])
   const given = await read(csv, { types: new Map([['v', 'number']]) })
   expect([given.types, given.warnings]).toEqual([
     ['number', 'number'],
     ['column v: amounts in several currencies were read as numbers (line 2: $5, line 5: €6)'],
   ])
+  // One currency, written in two ways.
+  for (const same of ['1 kr,2 SEK,3 kr', '¥5,6 JPY,7 JPY', '5 zł,6 PLN,7 zł'])
+    expect((await read(`n\n${same.replaceAll(',', '\n')}\n`)).warnings.join()).toContain(
+      '--column "n:number"',
+    )
   expect((await read(csv.replace(/[€£]/g, '$'))).warnings).toEqual([
     expect.stringMatching(/amounts with a currency .*to read them: --column "v:number"/),
   ])

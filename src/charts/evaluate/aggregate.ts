@@ -112,10 +112,14 @@ export function aggregate(trace: Attributes, transform: Transform, axes: AxisTyp
 }
 
 /** Aggregates a column to the value of an indicator. */
-export function aggregateToNumber(trace: Attributes, { func = 'last' }: Transform, axes: AxisTypes): void {
+export function aggregateToNumber(
+  trace: Attributes,
+  { func = 'last', of }: Transform,
+  axes: AxisTypes,
+): void {
   const { customdata: values } = trace
   if (trace.type !== 'indicator' || !Array.isArray(values)) return
-  const present = values.filter((value) => value !== null && value !== undefined)
+  const present = of === 'rows' ? values : values.filter((value) => value !== null && value !== undefined)
   const getConversion = () => axes.getConversion(trace, 'customdata', present)
   const [value] =
     present.length === 0

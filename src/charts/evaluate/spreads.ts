@@ -189,15 +189,21 @@ export function replaceByClasses(values: readonly unknown[], count: number): unk
   if (numbers.length === 0) return [...values]
   const [min, max] = extentOf(numbers)
   const step = roundUpToStep((max - min) / count || 1)
-  // The small term compensates rounding errors of steps such as 0.2.
-  const classOf = (value: number): number => Math.floor(value / step + 1e-9)
+  const classOf = (value: number): number => Math.floor(quotientOf(value, step))
   const text = (k: number): string => String(withoutNoise(k * step, step))
   return values.map((value) => {
     if (typeof value !== 'number' || !Number.isFinite(value)) return value
     // The largest value belongs to the last class.
-    const k = Math.min(classOf(value), Math.max(Math.ceil(max / step - 1e-9) - 1, classOf(min)))
+    const k = Math.min(classOf(value), Math.max(Math.ceil(quotientOf(max, step)) - 1, classOf(min)))
     return `${text(k)} to ${text(k + 1)}`
   })
+}
+
+/** Divides by a step, without rounding errors of multiples of steps such as 0.2. */
+function quotientOf(value: number, step: number): number {
+  const quotient = value / step
+  const whole = Math.round(quotient)
+  return Math.abs(quotient - whole) < Math.abs(whole) * 1e-9 ? whole : quotient
 }
 
 /** Returns minimum and maximum. */

@@ -62,7 +62,8 @@ function identifyNodes(names: readonly string[], ids: unknown): string[] {
   if (Array.isArray(ids)) return names.map((_, k) => textOrEmpty(ids[k]) || `row ${k + 1}`)
   const used = new Set<string>()
   return names.map((name, k) => {
-    const id = used.has(name) ? `row ${k + 1}` : name
+    let id = name
+    while (used.has(id)) id = id === name ? `row ${k + 1}` : `${id} `
     used.add(id)
     return id
   })

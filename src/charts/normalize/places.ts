@@ -12,7 +12,7 @@ export async function detectPlaces(
   note: (text: string) => void,
 ): Promise<Facts['places']> {
   const texts = values.filter((value) => typeof value === 'string')
-  const { isCountry } = await import('../../vendor/countries.ts')
+  const { findCountryCode } = await import('../../vendor/countries.ts')
   /** Notes unknown places. Throws `bad_data` if all are unknown. */
   const noteUnknown = (unknown: readonly string[], kind: string, plural: string): void => {
     const places = [...new Set(unknown)]
@@ -21,20 +21,42 @@ export async function detectPlaces(
     if (unknown.length === texts.length) throw createPlacesProblem(name, what)
     note(`--x ${name}: ${what}; ${places.length === 1 ? 'it is' : 'they are'} not drawn`)
   }
-  const notStates = texts.filter((text) => findStateCode(text) === undefined)
-  const countries = texts.filter((text) => isCountry(text, 'name')).length
-  // Georgia is both a country and a state.
-  if (notStates.length * 2 < texts.length && texts.length - notStates.length > countries) {
+  /** Throws `bad_data` if a place has several rows, under different names: one would cover the others. */
+  const assertApart = (codeOf: (text: string) => string | undefined): void => {
+    const textByCode = new Map<string, string>()
+    for (const text of texts) {
+      const code = codeOf(text) ?? text
+      const other = textByCode.get(code) ?? text
+      if (other !== text)
+        throw createDataError(
+          `--x ${name}: ${other} and ${text} are one place, so the map would show several rows as one`,
+          name,
+          'Choose one row of each with --where, or write the place in one way.',
+        )
+      textByCode.set(code, text)
+    }
+  }
+  const isState = (text: string): boolean => findStateCode(text) !== undefined
+  const isCountry = (text: string): boolean => findCountryCode(text, 'name') !== undefined
+  const notStates = texts.filter((text) => !isState(text))
+  // Georgia is both a country and a state, and GA is a code of Gabon.
+  const onlyStates = texts.filter((text) => isState(text) && !isCountry(text)).length
+  const onlyCountries = notStates.filter(isCountry).length
+  const areCodesOfStates = notStates.length === 0 && texts.every((text) => text.length === 2)
+  const areStates = (onlyStates > 0 && onlyStates >= onlyCountries) || areCodesOfStates
+  if (notStates.length * 2 < texts.length && areStates) {
     noteUnknown(notStates, 'state', 'states')
+    assertApart(findStateCode)
     return 'USA-states'
   }
-  const areCodes = texts.every((text) => /^[A-Z]{3}$/.test(text))
-  const unknown = texts.filter((text) => !isCountry(text, areCodes ? 'code' : 'name'))
+  const by = texts.every((text) => /^[A-Z]{3}$/.test(text)) ? 'code' : 'name'
+  const unknown = texts.filter((text) => findCountryCode(text, by) === undefined)
   const short = texts.filter((text) => /^[A-Za-z]{2}$/.test(text))
-  if (short.length * 2 > texts.length)
+  if (short.length * 2 > texts.length && unknown.length > 0)
     throw createPlacesProblem(name, `unknown country or state code: ${unknown[0]}`)
   noteUnknown(unknown, 'country', 'countries')
-  return areCodes ? 'ISO-3' : 'country names'
+  assertApart((text) => findCountryCode(text, by))
+  return by === 'code' ? 'ISO-3' : 'country names'
 }
 
 function createPlacesProblem(name: string, what: string): Problem {

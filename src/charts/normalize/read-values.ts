@@ -1,5 +1,6 @@
 // Reads statistics and values of the rows that a chart shows.
 
+import { isMomentType } from '../../contract/column-types.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { parseInstant } from '../../json/index.ts'
 import type { Column } from '../spec/options.ts'
@@ -16,7 +17,7 @@ export interface ChartClient {
   ): Promise<{ json(): Promise<unknown>; bytes(): AsyncIterable<Uint8Array> }>
 }
 
-/** Number of rows that `readSample` reads. */
+/** Number of rows that `readSample` reads by default. */
 const SAMPLE_ROWS = 100
 /** Maximum number of distinct combinations that are counted. */
 const MAX_COUNTED_COMBINATIONS = 1_000_000
@@ -77,9 +78,9 @@ export class ValueReader {
   }
 
   /** Reads the first values of a column. */
-  async readSample(column: Column): Promise<unknown[]> {
+  async readSample(column: Column, rows = SAMPLE_ROWS): Promise<unknown[]> {
     if (!this.client) return (column.firstValues ?? []).map(({ text }) => removeQuotes(text))
-    const query = { columns: [column.name], head: SAMPLE_ROWS, format: 'json' as const }
+    const query = { columns: [column.name], head: rows, format: 'json' as const }
     const response = await this.client.response('grids.content', { fid: this.fid, query })
     const content = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
     return content.cols[column.name]?.data ?? []
@@ -101,7 +102,7 @@ export class ValueReader {
     if (!this.client) return undefined
     const names = [...new Set(columns.map(({ name }) => name))]
     const query = { columns: names, where: this.where, format: 'ndjson' as const }
-    const hasZone = columns.some(({ zoned }) => zoned)
+    const areDates = names.map((name) => columns.some((one) => one.name === name && isMomentType(one.type)))
     const response = await this.client.response('grids.content', { fid: this.fid, query })
     const seen = new Set<string>()
     let rows = 0
@@ -112,20 +113,19 @@ export class ValueReader {
       rest = lines.pop()!
       rows += lines.length
       for (const line of lines)
-        if (seen.size < MAX_COUNTED_COMBINATIONS) seen.add(hasZone ? replaceTimes(line) : line)
+        if (seen.size < MAX_COUNTED_COMBINATIONS) seen.add(identifyRow(line, areDates))
     }
     return { rows, distinct: seen.size < MAX_COUNTED_COMBINATIONS ? seen.size : rows }
   }
 }
 
-/** Replaces the times in a line of JSON by numbers, since times with different offsets can be equal. */
-function replaceTimes(line: string): string {
-  return JSON.stringify(
-    Object.values(JSON.parse(line)).map((value) => {
-      const time = typeof value === 'string' ? parseInstant(value) : Number.NaN
-      return Number.isNaN(time) ? value : time
-    }),
-  )
+/** Returns a text that rows of equal values have in common: numbers as 1.0 and 1, dates of one time. `line`: a row as JSON. */
+function identifyRow(line: string, areDates: readonly boolean[]): string {
+  const values = Object.values(JSON.parse(line)).map((value, k) => {
+    const time = areDates[k] && typeof value === 'string' ? parseInstant(value) : Number.NaN
+    return Number.isNaN(time) ? value : time
+  })
+  return JSON.stringify(values)
 }
 
 /** Removes the quotes around a simple JSON string. */

@@ -20,6 +20,8 @@ import { type ChartClient, ValueReader } from './read-values.ts'
 
 /** Maximum number of labels around a radar. */
 const MAX_RADAR_LABELS = 48
+/** Number of rows whose places are looked up. */
+const MAX_PLACES = 1000
 /** Above this number of rows, repeated x values are not detected. */
 const MAX_PAIRED_ROWS = 200_000
 /** Maximum number of facets that the server draws. */
@@ -311,7 +313,11 @@ export class ChartValues extends ValueReader {
   /** Returns the kind of places in a column: country codes or names, or US states. Throws `bad_data`. */
   async detectPlaceKind(column: Column): Promise<Facts['places']> {
     if (this.options.geojson !== undefined) return 'geojson-id'
-    this.facts.places ??= await detectPlaces(column.name, await this.readSample(column), this.note)
+    this.facts.places ??= await detectPlaces(
+      column.name,
+      await this.readSample(column, MAX_PLACES),
+      this.note,
+    )
     return this.facts.places
   }
 }

@@ -75,14 +75,15 @@ export async function assertChart(
   requestedType: ChartType | typeof AUTO,
   options: ChartOptions,
 ): Promise<void> {
-  const cols = columns.map(({ dateOrder, ...column }) => {
+  const cols = columns.map(({ dateOrder, ...column }, k) => {
     const type = column.type === 'datetime-zone' ? 'datetime' : column.type
     return {
       ...column,
       type,
       date_order: dateOrder,
       zoned: column.type === 'datetime-zone',
-      uid: '',
+      // Without meaning, but of this column alone: the axis of column names has none.
+      uid: `${k}`,
     } as Column
   })
   const grid = { fid: '', filename, cols }

@@ -14,7 +14,8 @@ import { decompressPage } from 'hyparquet/src/datapage.js'
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js'
 import { readPlain } from 'hyparquet/src/plain.js'
 import { readVarInt } from 'hyparquet/src/thrift.js'
-import { type PlainForm, PlainKernel } from '../kernel/plain.ts'
+import { findValueEnd } from '../../json/index.ts'
+import { MAX_KERNEL_ROWS, type PlainForm, PlainKernel } from '../kernel/plain.ts'
 import { MAX_PAGE_BYTES } from './codecs.ts'
 import { type JsonBatch, JsonText } from './json-text.ts'
 import type { LossCounts, ToJson } from './json-values.ts'
@@ -134,6 +135,8 @@ export function* readFlatColumn(
   if (out.rows > 0) yield out.take()
 }
 
+const LETTER_N = 0x6e
+
 /** Distinct values of a chunk as JSON, each with a comma: those of value k are `text[ends[k], ends[k + 1])`. */
 interface Dictionary {
   text: Uint8Array
@@ -155,11 +158,17 @@ function readDictionary(
   const ends = new Uint32Array(count + 1)
   const lost = new Uint8Array(count)
   const values = new PlainValues(page, 0, { ...column, losses })
-  for (let k = 0; k < count; k++) {
+  let at = 0
+  for (let k = 0; k < count; ) {
     const before = losses.infinite
-    values.write(out, 1, undefined)
-    ends[k + 1] = out.length
-    lost[k] = losses.infinite - before
+    const until = k + values.write(out, count - k, undefined)
+    const { text } = out
+    for (; k < until; k++) {
+      // A value of a column with losses is a number: null is one that JSON cannot represent.
+      if (losses.infinite > before && text[at] === LETTER_N) lost[k] = 1
+      at = findValueEnd(text, at) + 1
+      ends[k + 1] = at
+    }
   }
   return { text: out.text, ends, lost: losses.infinite > 0 ? lost : undefined }
 }
@@ -290,7 +299,7 @@ class DictionaryValues implements PageValues {
     const index = indexes[this.next++]
     if (index + 1 >= ends.length) throw new Error('no such value in the dictionary')
     if (lost) this.losses.infinite += lost[index]
-    out.addRows(text.subarray(ends[index], ends[index + 1]), 1)
+    out.addRow(text, ends[index], ends[index + 1])
     return 1
   }
 }
@@ -298,6 +307,8 @@ class DictionaryValues implements PageValues {
 /** Number of odd values after which their share counts, and that share: then the kernel does not read the rest. */
 const MIN_ODD_VALUES = 64
 const MAX_ODD_SHARE = 1 / 16
+/** Factor by which batches shrink around a text that is not UTF-8. They grow again by 2. */
+const BATCH_SHRINKAGE = 8
 /** Number of rows that are read at once without the kernel. */
 const OTHER_ROWS = 1024
 
@@ -305,6 +316,8 @@ const OTHER_ROWS = 1024
 class PlainValues implements PageValues {
   private oddValues = 0
   private kernelRows = 0
+  /** Number of rows that the kernel writes at once: fewer after a text that is not UTF-8. */
+  private batchRows = MAX_KERNEL_ROWS
 
   constructor(
     private readonly page: Uint8Array,
@@ -317,15 +330,23 @@ class PlainValues implements PageValues {
     const { column, page, offset } = this
     const kernel = column.form && PlainKernel.open()
     if (!kernel || this.isOdd) return this.writeOthers(out, Math.min(count, OTHER_ROWS), levels)
-    const { rows, json, taken } = kernel.write(column.form!, page, offset, count, levels)
-    if (rows === 0) {
-      this.oddValues++
-      return this.writeOthers(out, 1, levels)
+    for (;;) {
+      const most = Math.min(count, this.batchRows)
+      const { rows, json, taken, isInvalid } = kernel.write(column.form!, page, offset, most, levels)
+      if (isInvalid && most > 1) {
+        this.batchRows = Math.ceil(most / BATCH_SHRINKAGE)
+        continue
+      }
+      if (rows === 0) {
+        this.oddValues++
+        return this.writeOthers(out, 1, levels)
+      }
+      this.batchRows = Math.min(MAX_KERNEL_ROWS, this.batchRows * 2)
+      out.addRows(json, rows)
+      this.kernelRows += rows
+      this.offset += taken
+      return rows
     }
-    out.addRows(json, rows)
-    this.kernelRows += rows
-    this.offset += taken
-    return rows
   }
 
   private get isOdd(): boolean {

@@ -78,7 +78,8 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
       element.logical_type = undefined
     }
     // The reader knows days by the older name of their type.
-    else if (element.logical_type?.type === 'DATE') element.converted_type ??= 'DATE'
+    else if (element.logical_type?.type === 'DATE' && element.type === 'INT32')
+      element.converted_type ??= 'DATE'
   const keys = nameByPosition(fields, metadata)
   return {
     rows,

@@ -2,7 +2,7 @@
 import { formatList } from '../../contract/message-texts.ts'
 import { type DateOrder, parseDate } from '../values/date.ts'
 import type { GivenType, NumberStyle, ValueShape } from '../values/dialect.ts'
-import { CURRENCY, currencyOf, findCommaStyle, isJsonNumber, parseNumber } from '../values/number.ts'
+import { CURRENCY, currenciesOf, findCommaStyle, isJsonNumber, parseNumber } from '../values/number.ts'
 
 const PERCENT = /(?<=\d)\s*%$/
 const NEGATIVE = /^\(.*\d.*\)$/
@@ -80,9 +80,13 @@ function shapeOfAmounts(
   sample: readonly string[],
   style?: NumberStyle | 'unknown',
 ): ValueShape {
-  const currencies = [...new Set(sample.flatMap((cell) => currencyOf(cell) ?? []))]
-  if (currencies.length > 1)
-    return { what: `amounts in several currencies (${formatList(currencies, 5)})`, types: [] }
+  const possible = sample.flatMap((cell) => [currenciesOf(cell) ?? []]).filter(({ length }) => length > 0)
+  const isOne =
+    possible.length === 0 || possible[0].some((code) => possible.every((codes) => codes.includes(code)))
+  if (!isOne) {
+    const marks = new Set(sample.flatMap((cell) => CURRENCY.exec(cell)?.[0] ?? []))
+    return { what: `amounts in several currencies (${formatList([...marks], 5)})`, types: [] }
+  }
   return style === 'unknown' ? { what, types: [] } : { what, types: ['number'], numbers: style }
 }
 

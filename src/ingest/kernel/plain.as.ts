@@ -8,10 +8,10 @@
 export const MAX_ROWS: i32 = 8192
 export const LEVELS: i32 = 2048
 export const INDEXES: i32 = LEVELS + MAX_ROWS
-export const MAX_WORDS: i32 = 65_536
+export const MAX_WORDS: i32 = 262_144
 export const WORD_ENDS: i32 = INDEXES + MAX_ROWS * 4
 export const WORDS: i32 = WORD_ENDS + (MAX_WORDS + 1) * 4
-export const WORDS_BYTES: i32 = 1_048_576
+export const WORDS_BYTES: i32 = 4_194_304
 /** Space after words and values, for reads of 16 bytes. */
 export const SLACK: i32 = 16
 export const VALUES: i32 = WORDS + WORDS_BYTES + SLACK

@@ -17,10 +17,10 @@ interface Exports {
 const MAX_ROWS = 8192
 const LEVELS = 2048
 const INDEXES = LEVELS + MAX_ROWS
-const MAX_WORDS = 65_536
+const MAX_WORDS = 262_144
 const WORD_ENDS = INDEXES + MAX_ROWS * 4
 const WORDS = WORD_ENDS + (MAX_WORDS + 1) * 4
-const WORDS_BYTES = 1_048_576
+const WORDS_BYTES = 4_194_304
 const SLACK = 16
 const VALUES = WORDS + WORDS_BYTES + SLACK
 const VALUES_BYTES = 262_144
@@ -44,9 +44,15 @@ export interface WrittenRows {
   json: Uint8Array
   /** Bytes or indexes of the values. */
   taken: number
+  /** Whether there are no rows because one of the texts is not UTF-8: fewer rows may be. */
+  isInvalid?: boolean
 }
 
 const NO_ROWS: WrittenRows = { rows: 0, json: new Uint8Array(), taken: 0 }
+const INVALID_ROWS: WrittenRows = { ...NO_ROWS, isInvalid: true }
+
+/** Maximum number of rows of a call. */
+export const MAX_KERNEL_ROWS = MAX_ROWS
 
 const module = new WasmModule<Exports>('plain.wasm')
 
@@ -155,7 +161,7 @@ export class PlainKernel {
   private take(rows: number, out: number, taken: number): WrittenRows {
     const json = this.bytes.subarray(OUT, out)
     // Quotes and commas are ASCII, so the texts are UTF-8 if all together are.
-    return this.exports.wide.value === 1 && !isUtf8(json) ? NO_ROWS : { rows, json, taken }
+    return this.exports.wide.value === 1 && !isUtf8(json) ? INVALID_ROWS : { rows, json, taken }
   }
 }
 

@@ -9,7 +9,7 @@ import { ESCAPED, QUOTED, type RowCells } from './cells.ts'
 import { BACKSLASH, COMMA, QUOTE } from './characters.ts'
 import type { GivenType } from './dialect.ts'
 import { type ColumnRules, convertToGiven, createTypeError } from './given-type.ts'
-import { currencyOf, isPaddedNumber } from './number.ts'
+import { currenciesOf, isPaddedNumber } from './number.ts'
 import { ExactTexts, TextType } from './text-type.ts'
 
 const EQUALS = 0x3d
@@ -51,7 +51,9 @@ export class ColumnBuilder {
   /** Whether a number differs from its text in the file. */
   private changed = false
   /** First amount with a currency, and first one in another currency. */
-  readonly currencies: { code: string; line: number; text: string }[] = []
+  readonly currencies: { line: number; text: string }[] = []
+  /** Currencies that all amounts may have. */
+  private possibleCurrencies: readonly string[] = []
 
   private readonly nulls: readonly Buffer[]
   /** Type of the texts; undefined if the user declared them as text. */
@@ -320,9 +322,11 @@ export class ColumnBuilder {
     this.changed = true
     const { currencies } = this
     if (currencies.length > 1 || this.effectiveType !== 'number') return
-    const code = currencyOf(cell)
-    if (code !== undefined && code !== currencies[0]?.code)
-      currencies.push({ code, line, text: excerpt(cell.trim()) })
+    const codes = currenciesOf(cell)
+    if (codes === undefined) return
+    const isFirst = currencies.length === 0
+    this.possibleCurrencies = isFirst ? codes : this.possibleCurrencies.filter((code) => codes.includes(code))
+    if (isFirst || this.possibleCurrencies.length === 0) currencies.push({ line, text: excerpt(cell.trim()) })
   }
 
   /** Returns the buffer with space for `more` bytes. */

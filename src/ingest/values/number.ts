@@ -60,22 +60,25 @@ function isSafeInteger(buf: Uint8Array, start: number, end: number): boolean {
 const JSON_STYLE: NumberStyle = { decimal: '.', thousands: '' }
 /** Signs and codes of currencies. */
 export const CURRENCY =
-  /[$€£¥₹₽₩₺₫฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|INR|AUD|CAD|BRL|kr|zł|Rs)\b\.?/iu
+  /[$€£¥₹₽₩₺₫฿]|(?<![\p{L}\d])(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|INR|AUD|CAD|BRL|kr|zł|Rs)(?![\p{L}\d])\.?/iu
 const CURRENCIES = new RegExp(CURRENCY, 'giu')
 
-/** Codes of signs that stand for one currency. */
-const CODE_BY_SIGN = new Map([
-  ['$', 'USD'],
-  ['€', 'EUR'],
-  ['£', 'GBP'],
-  ['₹', 'INR'],
-  ['RS', 'INR'],
+/** Codes that a sign stands for. */
+const CODES_BY_SIGN = new Map([
+  ['$', ['USD', 'AUD', 'CAD']],
+  ['€', ['EUR']],
+  ['£', ['GBP']],
+  ['¥', ['JPY', 'CNY']],
+  ['₹', ['INR']],
+  ['RS', ['INR']],
+  ['KR', ['SEK', 'NOK', 'DKK']],
+  ['ZŁ', ['PLN']],
 ])
 
-/** Returns the code of an amount's currency, or else its sign; undefined without one. */
-export function currencyOf(amount: string): string | undefined {
+/** Returns the codes that the currency of an amount may have; undefined without a currency. */
+export function currenciesOf(amount: string): readonly string[] | undefined {
   const mark = CURRENCY.exec(amount)?.[0].replace('.', '').toUpperCase()
-  return mark && (CODE_BY_SIGN.get(mark) ?? mark)
+  return mark === undefined ? undefined : (CODES_BY_SIGN.get(mark) ?? [mark])
 }
 
 /**

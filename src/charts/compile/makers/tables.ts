@@ -15,17 +15,20 @@ export const tablesMakers = {
     ],
     layout: withoutAxes(layout),
   }),
-  indicator({ chart, columns: { ys }, layout, transforms, options: { aggregate, unit, formatY } }) {
+  indicator({ chart, grid, columns: { ys }, layout, transforms, options: { aggregate, unit, formatY } }) {
+    const func = aggregate === 'mean' ? 'avg' : (aggregate ?? 'last')
+    const [column] = ys
     return {
       data: [
         {
           type: 'indicator',
           mode: 'number',
-          customdatasrc: chart.formatReference(ys[0]),
+          // Any column has the number of rows.
+          customdatasrc: chart.formatReference(column ?? grid.cols[0]),
           number: { valueformat: formatY ?? ',', ...splitUnit(unit) },
           transforms: [
             ...(transforms ?? []),
-            { type: 'number', func: aggregate === 'mean' ? 'avg' : (aggregate ?? 'last') },
+            { type: 'number', func, ...(column === undefined && { of: 'rows' }) },
           ],
         },
       ],

@@ -256,7 +256,7 @@ export class ColumnValues {
   }
 
   /**
-   * Returns the latest of the dates, or a text that is none; undefined without values. `timeOf` returns the time of a date in
+   * Returns the latest of the dates, or without any a text; undefined without values. `timeOf` returns the time of a date in
    * ms, that of a day at its end. Bounds can be too wide: they only exclude chunks.
    */
   async findNewest(timeOf: (text: string) => number | undefined): Promise<string | undefined> {
@@ -279,7 +279,7 @@ export class ColumnValues {
         if (this.isMissing(value)) continue
         const text = String(value)
         if (newest && areAlike(text, newest.text) && text <= newest.text) continue
-        const time = timeOf(text) ?? Number.POSITIVE_INFINITY
+        const time = timeOf(text) ?? Number.NEGATIVE_INFINITY
         if (!newest || time > newest.time) newest = { text, time }
       }
     }

@@ -5,7 +5,7 @@ import type { Bounds } from '../../../ingest/slices.ts'
 import { detectMoment } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
-import { compareMoments, outermostDay } from '../column/value-order.ts'
+import { createMomentComparison, outermostDay } from '../column/value-order.ts'
 import { type Automaton, accepts, compileLengths, compilePattern, compileTexts } from './automaton.ts'
 
 /** Test of a rule. */
@@ -181,6 +181,7 @@ function momentKindOf(text: string): ReturnType<typeof detectMoment> {
 /** Creates the test of a limit. `side`: 1 for a minimum, −1 for a maximum. */
 function createLimitTest(side: 1 | -1, limit: number | string, isExclusive: boolean): ValueTest {
   const isNumber = typeof limit === 'number'
+  const compareToLimit = isNumber ? undefined : createMomentComparison(limit)
   const breaks = (value: unknown): boolean => {
     let difference: number
     if (isNumber) {
@@ -189,7 +190,7 @@ function createLimitTest(side: 1 | -1, limit: number | string, isExclusive: bool
       difference = (number - limit) * side
     } else {
       if (typeof value !== 'string') return true
-      difference = compareMoments(value, limit) * side
+      difference = compareToLimit!(value) * side
     }
     return isExclusive ? difference <= 0 : difference < 0
   }
@@ -199,7 +200,8 @@ function createLimitTest(side: 1 | -1, limit: number | string, isExclusive: bool
       if (!bounds || !hasLimits(bounds)) return false
       const bound: unknown = JSON.parse((side === 1 ? bounds.low : bounds.high)!)
       if (typeof bound !== typeof limit) return false
-      return !breaks(typeof bound === 'string' ? outermostDay(bound, type, side === 1 ? -1 : 1) : bound)
+      const outermost = typeof bound === 'string' ? outermostDay(bound, type, side === 1 ? -1 : 1) : bound
+      return outermost !== undefined && !breaks(outermost)
     },
   }
 }

@@ -2,11 +2,14 @@
 import { jsonKindOf, parseInstant, parseShortNumber } from '../../../json/index.ts'
 import { isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
-import { type Cell, jsonOf } from './cursor.ts'
+import type { Cell } from './cursor.ts'
 import { canonicalValue } from './kernel/cells.ts'
 
 /** Digits of a second after milliseconds. */
 const LATER_DIGITS = /(\.\d{3})(\d+)/
+/** Lengths of dates: with digits after milliseconds, and of any. */
+const MIN_LATER_CHARACTERS = '2024-01-31T00:00:00.0000'.length
+const MAX_CHARACTERS = 64
 
 /** A time in ms since 1970, and the digits of a second after it. */
 interface Instant {
@@ -16,8 +19,17 @@ interface Instant {
 
 /** Reads an ISO 8601 text; `ms` is NaN for other texts. */
 function readInstant(text: string): Instant {
+  if (text.length > MAX_CHARACTERS) return NO_INSTANT
+  if (text.length < MIN_LATER_CHARACTERS) return { ms: Math.round(parseInstant(text)), later: '' }
   const later = LATER_DIGITS.exec(text)?.[2].replace(/0+$/, '') ?? ''
   return { ms: Math.round(parseInstant(text.replace(LATER_DIGITS, '$1'))), later }
+}
+
+const NO_INSTANT: Instant = { ms: Number.NaN, later: '' }
+
+function compareInstants(a: Instant, b: Instant): number {
+  if (a.ms !== b.ms) return a.ms - b.ms
+  return a.later < b.later ? -1 : a.later > b.later ? 1 : 0
 }
 
 /** Returns a text that equal values of a column have in common, from the JSON of a value. */
@@ -73,8 +85,8 @@ export function rankOf(json: string, type: ColumnType): Rank {
   switch (jsonKindOf(json.charCodeAt(0))) {
     case 'number': {
       const value = Number(json)
-      const isLong = !Number.isSafeInteger(value) && /^-?\d+$/.test(json)
-      return { kind: NUMBER, value, rest: isLong ? BigInt(json) : '' }
+      const isLong = Number.isInteger(value) && !Number.isSafeInteger(value)
+      return { kind: NUMBER, value, rest: isLong ? BigInt(/^-?\d+$/.test(json) ? json : value) : '' }
     }
     case 'string': {
       const text: string = JSON.parse(json)
@@ -88,9 +100,7 @@ export function rankOf(json: string, type: ColumnType): Rank {
   }
 }
 
-const NO_INSTANT: Instant = { ms: Number.NaN, later: '' }
-
-/** Compares two values, as `sort` orders them. */
+/** Compares two values by their ranks, as `sort` orders them. */
 export function compareRanks(a: Rank, b: Rank): number {
   if (a.kind !== b.kind) return a.kind - b.kind
   if (a.value === b.value) return a.rest < b.rest ? -1 : a.rest > b.rest ? 1 : 0
@@ -105,12 +115,13 @@ const SURROGATE = /[\ud800-\udfff]/
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Compares two values of a column, as `sort` orders them. Most are compared by their bytes. */
-export function compareCells(a: Cell, b: Cell, type: ColumnType): number {
-  const first = a.buf[a.start]
-  const order =
-    first !== QUOTE ? compareNumbers(a, b) : b.buf[b.start] === QUOTE ? compareTexts(a, b, type) : undefined
-  return order ?? compareRanks(rankOf(jsonOf(a), type), rankOf(jsonOf(b), type))
+/**
+ * Compares two values of a column by their bytes, as `sort` orders them. Undefined for those that need their ranks: most
+ * do not.
+ */
+export function compareBytes(a: Cell, b: Cell, type: ColumnType): number | undefined {
+  if (a.buf[a.start] !== QUOTE) return compareNumbers(a, b)
+  return b.buf[b.start] === QUOTE ? compareTexts(a, b, type) : undefined
 }
 
 /** Compares short numbers; undefined for other values. */
@@ -152,14 +163,16 @@ const SECOND_CHARACTERS = 19
 const LAST_COLON = 16
 const DAY_MS = 86_400_000
 
-/** Compares two dates by time. Other texts are compared as texts. */
-export function compareMoments(a: string, b: string): number {
-  if (!areAlike(a, b)) {
-    const [one, other] = [readInstant(a), readInstant(b)]
-    if (one.ms !== other.ms && !Number.isNaN(one.ms - other.ms)) return one.ms - other.ms
-    if (one.ms === other.ms) return one.later < other.later ? -1 : one.later > other.later ? 1 : 0
+/** Creates the function that compares dates with one, by time. Other texts are compared as texts. */
+export function createMomentComparison(moment: string): (text: string) => number {
+  const instant = readInstant(moment)
+  return (text) => {
+    if (!areAlike(text, moment)) {
+      const order = compareInstants(readInstant(text), instant)
+      if (!Number.isNaN(order)) return order
+    }
+    return text < moment ? -1 : text > moment ? 1 : 0
   }
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /** Returns whether two dates are in the same form without a zone: then they sort as texts do. */
@@ -171,14 +184,20 @@ export function areAlike(a: string, b: string): boolean {
   )
 }
 
+/** Days between which a few days more or less have four digits of a year. */
+const FIRST_DAY = '0001-01-03'
+const LAST_DAY = '9999-12-29'
+
 /**
- * Returns a day that no value of a slice is before, or after, by the bound of the slice: of texts, which are not in the
- * order of time. `side`: −1 for before, 1 for after.
+ * Returns a day that no value of a slice is before, or after, by the bound of the slice: texts are not in the order of
+ * time. Undefined for columns of other types, and at the end of the calendar. `side`: −1 for before, 1 for after.
  */
-export function outermostDay(bound: string, type: ColumnType, side: 1 | -1): string {
+export function outermostDay(bound: string, type: ColumnType, side: 1 | -1): string | undefined {
   const day = bound.slice(0, DAY_CHARACTERS)
+  if (!isDateType(type) || day < FIRST_DAY || day > LAST_DAY) return undefined
   const hasTimes = bound.length > DAY_CHARACTERS || type.startsWith('datetime')
   // A zone moves a time by less than a day.
   const days = side * ((hasTimes && side === 1 ? 1 : 0) + (type === 'datetime-zone' ? 1 : 0))
-  return days === 0 ? day : new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, DAY_CHARACTERS)
+  const time = Date.parse(day) + days * DAY_MS
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString().slice(0, DAY_CHARACTERS)
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { ColumnDescription } from '../../../contract/resources/index.ts'
 import { jsonKindOf, parseInstantBytes } from '../../../json/index.ts'
 import { parseNumberLiteral } from '../../../query/index.ts'
+import { withoutLastZeros } from '../column/kernel/cells.ts'
 import { DistinctDoubles } from './distinct-doubles.ts'
 import { DistinctValues } from './distinct-values.ts'
 import { type Extreme, NumberStatistics } from './number-statistics.ts'
@@ -151,7 +152,8 @@ const ASCII = /^[ -~]*$/
 /** Returns a number, or its text if it has more digits than a double can represent. */
 function exactNumber(value: number, written: string): number | string {
   // Trailing zeros of a fraction do not count as digits.
-  const plain = written.includes('.') && !/e/i.test(written) ? written.replace(/\.?0+$/, '') : written
+  const isFraction = written.includes('.') && !/e/i.test(written)
+  const plain = isFraction ? withoutLastZeros(written).replace(/\.$/, '') : written
   const digits = plain.replace(/e.*$/i, '').replace(/^-?0*\.?0*|[.]/g, '')
   return digits.length > 15 && String(value) !== plain ? written : value
 }

@@ -3,7 +3,7 @@ import type { AGGREGATE_FUNCTIONS } from '../../../contract/row-options.ts'
 import { jsonKindOf } from '../../../json/index.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Cell, jsonOf } from '../column/cursor.ts'
-import { compareCells } from '../column/value-order.ts'
+import { compareBytes, compareRanks, type Rank, rankOf } from '../column/value-order.ts'
 
 /** Collects the values of a group. Missing values are left out. */
 export interface Collector {
@@ -97,6 +97,8 @@ class OneValue implements Collector {
 /** Keeps the lowest or the highest value as it is written: the first of equal ones. `sign`: 1 for the highest. */
 class Extreme implements Collector {
   private kept: Cell | undefined
+  /** Rank of `kept`, if it was needed. */
+  private keptRank: Rank | undefined
 
   constructor(
     private readonly sign: 1 | -1,
@@ -105,13 +107,23 @@ class Extreme implements Collector {
 
   add(cell: Cell): void {
     if (isMissing(cell)) return
-    if (this.kept && compareCells(cell, this.kept, this.type) * this.sign <= 0) return
+    const order = this.kept && this.compare(cell, this.kept)
+    if (order !== undefined && order * this.sign <= 0) return
     const { buf, start, end } = cell
     const size = end - start
     // The buffer of the cell is used again. In a column in order, each value replaces the one before.
     const bytes = this.kept && this.kept.buf.length >= size ? this.kept.buf : Buffer.allocUnsafe(size)
     for (let k = 0; k < size; k++) bytes[k] = buf[start + k]
     this.kept = { buf: bytes, start: 0, end: size }
+    this.keptRank = undefined
+  }
+
+  private compare(cell: Cell, kept: Cell): number {
+    const { type } = this
+    const order = compareBytes(cell, kept, type)
+    if (order !== undefined) return order
+    this.keptRank ??= rankOf(jsonOf(kept), type)
+    return compareRanks(rankOf(jsonOf(cell), type), this.keptRank)
   }
 
   result(): string {

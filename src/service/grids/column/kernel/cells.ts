@@ -312,11 +312,18 @@ export function canonicalNumber(text: string): string {
   // Number of digits before the decimal point.
   const point = digits.length - fraction.length + shift
   if (Math.abs(point) > MAX_DIGITS) {
-    const short = digits.replace(/0+$/, '')
+    const short = withoutLastZeros(digits)
     return `${sign}${short}e${point - short.length}`
   }
   const padded = point <= 0 ? '0'.repeat(1 - point) + digits : digits.padEnd(point, '0')
   const at = point <= 0 ? 1 : point
-  const rest = padded.slice(at).replace(/0+$/, '')
+  const rest = withoutLastZeros(padded.slice(at))
   return `${sign}${padded.slice(0, at)}${rest && `.${rest}`}`
+}
+
+/** Removes zeros at the end. A pattern would look at each zero of a long run again and again. */
+export function withoutLastZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  return digits.slice(0, end)
 }
