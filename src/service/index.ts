@@ -221,7 +221,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
           async ({ derivations, alerts }) => (await derivations.hasAny()) || (await alerts.hasAny()),
         )
         const timer = setTimeout(() => jobs.stop(), hasDerived ? CLOSE_DERIVED_MS : CLOSE_TIMEOUT_MS)
-        await jobs.poll()
+        await jobs.drain()
         clearTimeout(timer)
       }
       await jobs.stop()

@@ -121,6 +121,24 @@ export class Jobs {
     )
   }
 
+  /** Runs all due jobs, and those that they make due, as long as this server ends some. */
+  async drain(): Promise<void> {
+    while (!this.#isStopping) {
+      const ended = this.countEnded()
+      await this.poll()
+      const due = await this.store.read(({ jobs }) => jobs.countDue(Date.now()))
+      // A job that has become due meanwhile may be running already.
+      const isRunning = this.#lanes.some(({ run }) => run !== undefined)
+      if (!isRunning && (due.jobs === 0 || this.countEnded() === ended)) return
+    }
+  }
+
+  private countEnded(): number {
+    let count = 0
+    for (const { done, failed, lost } of this.stats.ended.values()) count += done + failed + lost
+    return count
+  }
+
   /** Stops after the current step of each job. */
   async stop(): Promise<void> {
     this.#isStopping = true

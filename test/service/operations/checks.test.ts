@@ -240,6 +240,13 @@ onSqliteFirst('checks', (test) => {
     ])
     const local = 'n\n2024-01-31T08:30:00\n2024-01-31 09:45\n'
     expect(await failed(local, column({ maximum: '2024-01-31 09:30' }))).toEqual([['n', 'maximum', 1, [3]]])
+    // Bounds of slices, which are texts, decide nothing that they do not know.
+    const rows = (odd: string) => `n\n${'2024-01-05 10:00:00\n'.repeat(40)}${odd}\n`
+    const high = column({ maximum: '2030-01-01' })
+    for (const odd of ['some long text', '9999-12-31 00:00:00'])
+      expect(await failed(rows(odd), high)).toEqual([['n', 'maximum', 1, [42]]])
+    // A long text takes no long time.
+    expect(await failed(rows(`.0001${'0'.repeat(300_000)}1`), high)).toEqual([])
     const at = (ms: number, hours: number) =>
       new Date(Date.now() - ms + hours * 3600_000).toISOString().replace('Z', hours < 0 ? '-05:00' : '+00:00')
     const old = `n\n${at(2.4 * 3600_000, 0)}\n`

@@ -94,7 +94,9 @@ export function chooseQueriedStorage(type: ColumnType, facts: number): Exclude<S
       return has(~day) ? 'text' : 'day'
     case 'datetime': {
       const isZoned = has(utc | offset)
-      if (has(unreadable | nanoseconds) || isZoned === has(local | day)) return 'text'
+      if (has(unreadable) || isZoned === has(local | day)) return 'text'
+      // As texts, times of several zones would have another order. Their digits beyond microseconds are cut.
+      if (has(nanoseconds) && !isZoned) return 'text'
       return isZoned ? 'utcTime' : 'localTime'
     }
     case 'boolean':
