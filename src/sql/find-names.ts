@@ -29,7 +29,8 @@ export async function findNames(connection: DuckDBConnection, sql: string): Prom
   const statement = await connection.prepare('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR')
   statement.bindVarchar(1, sql)
   const [[json]] = await (await statement.run()).getRows()
-  const tree: SyntaxTree = JSON.parse(String(json))
+  // DuckDB writes infinite constants as JSON cannot.
+  const tree: SyntaxTree = JSON.parse(String(json).replace(/:-?Infinity\b/g, ':null'))
   if (tree.error) {
     const message = tree.error_message ?? 'the query cannot be parsed'
     // PIVOT of a whole table is two statements; in FROM, it is one.

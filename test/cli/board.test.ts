@@ -23,6 +23,28 @@ rows:
 `
 
 describe('tables and boards made of grids', () => {
+  it('all derived grids follow before a command ends, also those of derived grids', async () => {
+    const chain = join(folder.path, 'chain')
+    mkdirSync(chain)
+    const go = (...args: string[]) => gridline(args, { home: chain, cwd: folder.path })
+    write('first.csv', 'k,v\na,1\n')
+    write('second.csv', 'k,v\nb,2\n')
+    await go('upload', 'first.csv', '--name', 'source')
+    for (const name of ['d1', 'd2', 'd3'])
+      await go('derive', name, '--sql', `select count(*) as n, '${name}' as d from source`)
+    await go('derive', 'e1', '--sql', 'select n + 1 as m from d3')
+    await go('derive', 'e2', '--sql', 'select m + 1 as l from e1')
+    expect((await go('append', 'source', 'second.csv')).code).toBe(0)
+    const last = async (name: string) => (await go('cat', name)).stdout.trim().split('\n').at(-1)
+    expect(await Promise.all(['d1', 'd2', 'd3', 'e1', 'e2'].map(last))).toEqual([
+      '2,d1',
+      '2,d2',
+      '2,d3',
+      '3',
+      '4',
+    ])
+  })
+
   it('a derived grid follows its input without a server, and says when it cannot', async () => {
     mkdirSync(home)
     write('sales.csv', 'city,amount\nOslo,1\nRome,2\nOslo,5\n')

@@ -38,6 +38,46 @@ file('one.json', figure([1, 2]))
 file('two.json', figure([3, 4]))
 file('list.json', '[1, 2]')
 
+describe('charts of a file that is uploaded', () => {
+  const { run } = home('uploaded')
+  let drawn = 0
+  const draw = async (csv: string, ...options: string[]): Promise<string> => {
+    const name = `drawn${++drawn}`
+    file(`${name}.csv`, csv)
+    const { code, stderr } = await run('upload', `${name}.csv`, ...options)
+    return `${code} ${stderr}`
+  }
+  const map = ['--plot', 'choropleth', '--x', 's', '--y', 'v']
+  const places = (...names: string[]): string => `s,v\n${names.map((name, k) => `${name},${k}\n`).join('')}`
+  it.each<[string, string, string[], RegExp]>([
+    ['a second axis', 'm,a,b\n1,5,7\n2,6,8\n', ['--plot', 'bar', '--x', 'm', '--y', 'a', '--y2', 'b'], /^0 /],
+    ['a number of rows', 'a,b\n1,\n2,x\n', ['--plot', 'indicator', '--aggregate', 'count'], /^0 /],
+    ['codes of states', places('CA', 'DE', 'IN', 'CO', 'GA'), map, /^0 $/],
+    ['codes of countries', places('DE', 'FR', 'NO'), map, /^0 $/],
+    ['one place twice', places('Norway', 'NOR'), map, /Norway and NOR are one place/],
+    ['one state twice', places('CA', 'California', 'TX'), map, /CA and California are one place/],
+    [
+      'equal numbers',
+      'x,g,v\n1,a,1\n1.0,a,5\n2,b,1\n',
+      ['--plot', 'bar', '--x', 'x', '--y', 'v', '--by', 'g'],
+      /3 rows have 2 different pairs of x and g/,
+    ],
+    [
+      'times of one day',
+      't,v\n2024-03-02T00:30:00,2\n2024-03-02T05:30:00,5\n',
+      ['--plot', 'calendar', '--x', 't', '--y', 'v'],
+      /several rows are of 2024-03-02/,
+    ],
+  ])('%s', async (_, csv, options, expected) => {
+    expect(await draw(csv, ...options)).toMatch(expected)
+  })
+
+  it('a number without a column is the number of rows', async () => {
+    await draw('a,b\n1,\n2,x\n', '--plot', 'indicator', '--aggregate', 'count')
+    expect((await run('plot', 'data', `drawn${drawn} indicator`, '--inline')).stdout).toContain('"value":2')
+  })
+})
+
 describe('upload --plot', () => {
   const { run, json } = home('upload')
   const chart = ['--plot', 'line', '--x', 'date', '--y', 'price,cost', '--title', 'Sales']
@@ -676,7 +716,7 @@ it('a map reports unknown places, also of a JSON file, and draws the others', as
     code: 0,
     stderr: expect.stringMatching(/unknown country: Atlantis; it is not drawn/),
   })
-  expect(await made('none.json', ['NO', 'FR'])).toMatchObject({
+  expect(await made('none.json', ['XX', 'YY'])).toMatchObject({
     code: 7,
     stderr: expect.stringMatching(/Use codes of three letters/),
   })

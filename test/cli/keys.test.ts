@@ -31,6 +31,22 @@ it('append uses the key of the grid for files, rows and standard input', async (
   expect(JSON.parse(same.stdout)).toEqual({ rows_unchanged: 3, version: 3 })
 })
 
+it('records without a member make its value null in updated rows, with a warning', async () => {
+  file('k.csv', 'id,name,n\n1,a,1.5\n2,b,2\n')
+  await run(['upload', 'k.csv', '--name', 'records', '--key', 'id'])
+  const partial = await run(['append', 'records', '-'], '{"id":1,"name":"A"}\n')
+  expect(partial.stderr).not.toContain('warning')
+  const mixed = await run(['append', 'records', '-'], '{"id":1,"name":"B"}\n{"id":2,"n":9}\n')
+  expect(mixed.stderr).toContain('column name: missing in 1 record; in rows that they update, it is null now')
+  expect((await run(['cat', 'records'])).stdout).toBe('id,name,n\n1,B,\n2,,9\n')
+  file('rows.parquet', 'PAR1...')
+  const other = await run(['append', 'records', 'rows.parquet'])
+  expect([other.code, other.stderr]).toEqual([
+    7,
+    expect.stringContaining('upload FILE --name GRID --on-conflict append'),
+  ])
+})
+
 it('--delete-missing removes rows that the file lacks; more than 10% only with --yes', async () => {
   file('few.csv', 'id\n1\n2\n')
   const dry = ['append', 'people', 'few.csv', '--delete-missing', '--dry-run', '--jq', '.change']

@@ -97,6 +97,19 @@ export class ValueReader {
     return largest
   }
 
+  /** Returns a day with several rows; undefined without one. */
+  protected async findRepeatedDay(name: string): Promise<string | undefined> {
+    if (!this.client) return undefined
+    const where = this.where
+    const query = { group: [name], per: 'day', aggregate: ['count'], where, format: 'json' as const }
+    const response = await this.client.response('grids.content', { fid: this.fid, query })
+    const { cols } = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
+    const days = cols[name]?.data ?? []
+    const counts = Object.values(cols).at(-1)?.data ?? []
+    const k = days.findIndex((day, row) => day !== null && Number(counts[row]) > 1)
+    return k < 0 ? undefined : String(days[k])
+  }
+
   /** Counts the rows and their distinct combinations of values; undefined without a client. */
   protected async countCombinations(columns: readonly Column[]): Promise<ValueCounts | undefined> {
     if (!this.client) return undefined

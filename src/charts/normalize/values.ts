@@ -178,6 +178,17 @@ export class ChartValues extends ValueReader {
     )
   }
 
+  /** Throws if several rows have times of one day: a calendar has a cell for each day. */
+  async assertOneRowPerDay({ name }: Column): Promise<void> {
+    const day = this.virtualNames.has(name) ? undefined : await this.findRepeatedDay(name)
+    if (day !== undefined)
+      throw createDataError(
+        `--x ${name}: several rows are of ${day}, and a calendar has one cell for each day`,
+        name,
+        'Add --per day --aggregate sum (or mean, count …).',
+      )
+  }
+
   /** Throws if a column has more than two values. */
   async assertTwoSides({ name }: Column): Promise<void> {
     const counts = await this.countDistinct(name, true)

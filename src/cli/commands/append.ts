@@ -177,6 +177,13 @@ function rowsInput(rows: readonly string[]): Input {
   }
 }
 
+/** First bytes of formats that only uploads read. */
+const OTHER_FORMATS: readonly [magic: string, what: string][] = [
+  ['PAR1', 'a Parquet file'],
+  ['ARROW1', 'an Arrow file'],
+  ['PK\x03\x04', 'a workbook or an archive'],
+]
+
 /** Returns the media type of an input: as given, by its extension, or by its first character. */
 async function detectType(input: Input, format: Format | undefined): Promise<{ type: string; input: Input }> {
   if (format) return { type: formats[format], input }
@@ -184,6 +191,12 @@ async function detectType(input: Input, format: Format | undefined): Promise<{ t
   if (named === 'ndjson' || named === 'tsv') return { type: formats[named], input }
   if (named === 'csv' || named === 'text') return { type: formats.csv, input }
   const { head, whole } = await peek(input.open(), 64)
+  const start = head.toString('latin1')
+  const other = OTHER_FORMATS.find(([magic]) => start.startsWith(magic))
+  if (other)
+    throw new Problem('bad_data', `${input.name} is ${other[1]}; append reads CSV, TSV and lines of JSON`, {
+      hint: 'For other formats: gridline upload FILE --name GRID --on-conflict append',
+    })
   const isJson = /^\ufeff?\s*[[{]/.test(head.toString('utf8'))
   const again = input.repeatable ? input : { ...input, open: () => whole }
   return { type: isJson ? formats.ndjson : formats.csv, input: again }

@@ -183,7 +183,7 @@ async function matchTable(
     table.rows > 0 && missing[k] ? undefined : column,
   )
   // With a key, the stored values of missing columns are kept.
-  const warnings = [...table.warnings, ...(key.length === 0 ? missingNames : [])]
+  const warnings = [...table.warnings, ...(key.length === 0 ? missingNames : (table.updateWarnings ?? []))]
   const before = await padColumns(service, layout)
   const tableColumns = await convertColumns(service, request, before, inTable, warnings)
   checkWarnings(call, warnings)

@@ -31,14 +31,30 @@ export interface JsonRows {
   columns?: readonly { uid: string; name: string }[]
   /** For each column of the grid, whether no row has a value for it. */
   isMissing?: boolean[]
+  /** For each column of the grid, the number of records without a member for it. */
+  absentRows?: number[]
 }
 
 /** Converts rows to a table whose columns are matched by position. */
-export async function toTable({ bodies, width }: JsonRows): Promise<Table> {
+export async function toTable({
+  bodies,
+  width,
+  columns: names = [],
+  isMissing = [],
+  absentRows = [],
+}: JsonRows): Promise<Table> {
   const small = await transposeRowsInTurns(bodies, Math.max(0, width))
   const rows = bodies.reduce((sum, body) => sum + body.rows, 0)
   const columns = small.map(({ type }, k) => ({ name: String(k), type, rows, slices: [] }))
-  return { rows, columns, warnings: [], isNameless: true, small, json: bodies }
+  // A column that no record has keeps its values.
+  const updateWarnings = names.flatMap(({ name }, k) =>
+    absentRows[k] > 0 && !isMissing[k]
+      ? [
+          `column ${name}: missing in ${formatCount(absentRows[k], 'record')}; in rows that they update, it is null now`,
+        ]
+      : [],
+  )
+  return { rows, columns, warnings: [], updateWarnings, isNameless: true, small, json: bodies }
 }
 
 /** Column with a value that does not fit its type. `findMisfit` finds the row. */
@@ -159,6 +175,7 @@ export async function readNdjsonRows(service: Service, call: DataCall): Promise<
 class NdjsonRows {
   private types: ColumnType[]
   private readonly isMissing: boolean[]
+  private readonly absentRows: number[]
   private readonly names: ReadonlyMap<string, number>
   private readonly packer = new RowPacker()
   private size = 0
@@ -172,6 +189,7 @@ class NdjsonRows {
   ) {
     this.types = columns.map(() => 'empty')
     this.isMissing = columns.map(() => true)
+    this.absentRows = columns.map(() => 0)
     this.names = new Map(columns.map(({ name }, k) => [name, k]))
   }
 
@@ -193,9 +211,9 @@ class NdjsonRows {
   }
 
   finish(): JsonRows {
-    const { columns, isMissing } = this
+    const { columns, isMissing, absentRows } = this
     const types = encodeTypes(this.types)
-    return { bodies: this.packer.finish(), width: columns.length, types, columns, isMissing }
+    return { bodies: this.packer.finish(), width: columns.length, types, columns, isMissing, absentRows }
   }
 
   /** Arranges the values of a record in the order of the columns, as a JSON array. */
@@ -212,6 +230,7 @@ class NdjsonRows {
       cells[position] = cell.bytes
       this.isMissing[position] = false
     }
+    for (let k = 0; k < cells.length; k++) if (!cells[k]) this.absentRows[k]++
     return Buffer.from(`[${cells.map((cell) => cell?.toString('utf8') ?? 'null').join(',')}]`)
   }
 

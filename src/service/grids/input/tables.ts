@@ -32,6 +32,8 @@ export interface Table {
   rows: number
   columns: NewColumn[]
   warnings: string[]
+  /** Warnings if rows of a grid are updated by key. */
+  updateWarnings?: string[]
   /** True if columns are matched by position, not by name. */
   isNameless: boolean
   /** Returns the line of the file for a row; undefined for files without lines. */
