@@ -1,6 +1,7 @@
 // Turns the result of a query into the JSON of its columns.
 import {
   DuckDBArrayValue,
+  DuckDBDateValue,
   DuckDBDecimalValue,
   DuckDBListValue,
   DuckDBMapValue,
@@ -33,7 +34,7 @@ const NUMBER: ValueFormat = {
   // Not a number, or infinite: missing, as in uploads.
   write: (value) => (typeof value === 'number' && !Number.isFinite(value) ? 'null' : String(value)),
 }
-const TEXT: ValueFormat = { type: 'text', write: (value) => JSON.stringify(toWellFormed(String(value))) }
+const TEXT: ValueFormat = { type: 'text', write: (value) => JSON.stringify(toWellFormed(toText(value))) }
 
 /** Formats by type. All others are text. */
 const FORMATS: Partial<Record<DuckDBTypeId, ValueFormat>> = {
@@ -76,7 +77,7 @@ function writeMoment(value: NonNullable<DuckDBValue>): string | undefined {
 }
 
 function writeIfMatches(value: NonNullable<DuckDBValue>, pattern: RegExp): string | undefined {
-  const text = String(value)
+  const text = toText(value)
   return pattern.test(text) ? JSON.stringify(text) : undefined
 }
 
@@ -105,7 +106,13 @@ function toJson(value: DuckDBValue): string {
   if (value instanceof DuckDBMapValue)
     return toObject(value.entries.map(({ key, value: item }) => [String(key), item]))
   if (value instanceof DuckDBUnionValue) return toJson(value.value)
-  return JSON.stringify(toWellFormed(String(value)))
+  return JSON.stringify(toWellFormed(toText(value)))
+}
+
+/** Returns the text of a value. The library writes infinite dates as ordinary ones. */
+function toText(value: DuckDBValue): string {
+  if (value instanceof DuckDBDateValue && !value.isFinite) return value.days > 0 ? 'infinity' : '-infinity'
+  return String(value)
 }
 
 function toObject(entries: readonly (readonly [string, DuckDBValue])[]): string {
@@ -140,7 +147,7 @@ export async function streamResult(
       for (const value of chunk.getColumnValues(k)) {
         const written = value === null ? 'null' : format.write(value)
         if (written === undefined) types[k] = 'text'
-        const json = written ?? JSON.stringify(String(value))
+        const json = written ?? JSON.stringify(toText(value))
         if (json.length > MAX_VALUE_CHARACTERS)
           throw new Error(`a value in ${names[k]} is longer than ${MAX_VALUE_CHARACTERS} characters`)
         text += `${json},`

@@ -30,6 +30,7 @@ it('grids and local files are queried together, in all formats', async () => {
   )
   expect((await run(['query', '--file', 'q.sql', '--param', 'day=2024-01-09'])).stdout).toBe('n\n2\n')
   expect((await sql('select 1e400 as d, 1 as n')).stdout).toBe('d,n\n,1\n')
+  expect((await sql("select '-infinity'::date as d")).stdout).toBe('d\n-infinity\n')
   const joined = `select land, price from "sales" join 'it''s.csv' using (city) order by 2`
   expect((await sql(joined)).stdout).toBe('land,price\nNO,1.5\nNO,30\n')
   expect((await sql(joined, '--format', 'table')).stdout).toBe('land  price\nNO      1.5\nNO       30\n')
