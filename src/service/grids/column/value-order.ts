@@ -119,9 +119,9 @@ const BACKSLASH = 0x5c
  * Compares two values of a column by their bytes, as `sort` orders them. Undefined for those that need their ranks: most
  * do not.
  */
-export function compareBytes(a: Cell, b: Cell, type: ColumnType): number | undefined {
+export function compareBytes(a: Cell, b: Cell, areDates: boolean): number | undefined {
   if (a.buf[a.start] !== QUOTE) return compareNumbers(a, b)
-  return b.buf[b.start] === QUOTE ? compareTexts(a, b, type) : undefined
+  return b.buf[b.start] === QUOTE ? compareTexts(a, b, areDates) : undefined
 }
 
 /** Compares short numbers; undefined for other values. */
@@ -131,21 +131,27 @@ function compareNumbers(a: Cell, b: Cell): number | undefined {
 }
 
 /** Compares texts without escapes, and dates in the same form, by their bytes; undefined for others. */
-function compareTexts(a: Cell, b: Cell, type: ColumnType): number | undefined {
-  if (isDateType(type)) {
+function compareTexts(a: Cell, b: Cell, areDates: boolean): number | undefined {
+  if (areDates) {
     const length = a.end - a.start
     const isUsual =
       length === DAY_JSON ||
       (length === TIME_JSON && isTimeInForm(a) && isTimeInForm(b) && separatorOf(a) === separatorOf(b))
     if (!isUsual || b.end - b.start !== length) return undefined
   }
-  for (let i = a.start + 1, k = b.start + 1; ; i++, k++) {
-    const c = a.buf[i]
-    const d = b.buf[k]
-    if (c === BACKSLASH || d === BACKSLASH) return undefined
-    if (c === QUOTE || d === QUOTE) return c === d ? 0 : c === QUOTE ? -1 : 1
-    if (c !== d) return c - d
+  const [one, other] = [a.buf, b.buf]
+  let i = a.start + 1
+  let k = b.start + 1
+  // Escapes and the last quote end the loop, too.
+  while (one[i] === other[k] && one[i] !== QUOTE && one[i] !== BACKSLASH) {
+    i++
+    k++
   }
+  const c = one[i]
+  const d = other[k]
+  if (c === BACKSLASH || d === BACKSLASH) return undefined
+  if (c === QUOTE || d === QUOTE) return c === d ? 0 : c === QUOTE ? -1 : 1
+  return c - d
 }
 
 function separatorOf({ buf, start }: Cell): number {

@@ -1,6 +1,7 @@
 // Aggregate functions of groups of rows. Their names are those of charts.
 import type { AGGREGATE_FUNCTIONS } from '../../../contract/row-options.ts'
 import { jsonKindOf } from '../../../json/index.ts'
+import { isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Cell, jsonOf } from '../column/cursor.ts'
 import { compareBytes, compareRanks, type Rank, rankOf } from '../column/value-order.ts'
@@ -96,14 +97,17 @@ class OneValue implements Collector {
 
 /** Keeps the lowest or the highest value as it is written: the first of equal ones. `sign`: 1 for the highest. */
 class Extreme implements Collector {
-  private kept: Cell | undefined
+  private kept: { buf: Buffer; start: number; end: number } | undefined
   /** Rank of `kept`, if it was needed. */
   private keptRank: Rank | undefined
+  private readonly areDates: boolean
 
   constructor(
     private readonly sign: 1 | -1,
     private readonly type: ColumnType,
-  ) {}
+  ) {
+    this.areDates = isDateType(type)
+  }
 
   add(cell: Cell): void {
     if (isMissing(cell)) return
@@ -112,15 +116,17 @@ class Extreme implements Collector {
     const { buf, start, end } = cell
     const size = end - start
     // The buffer of the cell is used again. In a column in order, each value replaces the one before.
-    const bytes = this.kept && this.kept.buf.length >= size ? this.kept.buf : Buffer.allocUnsafe(size)
+    if (!this.kept || this.kept.buf.length < size)
+      this.kept = { buf: Buffer.allocUnsafe(size), start: 0, end: 0 }
+    const bytes = this.kept.buf
     for (let k = 0; k < size; k++) bytes[k] = buf[start + k]
-    this.kept = { buf: bytes, start: 0, end: size }
+    this.kept.end = size
     this.keptRank = undefined
   }
 
   private compare(cell: Cell, kept: Cell): number {
     const { type } = this
-    const order = compareBytes(cell, kept, type)
+    const order = compareBytes(cell, kept, this.areDates)
     if (order !== undefined) return order
     this.keptRank ??= rankOf(jsonOf(kept), type)
     return compareRanks(rankOf(jsonOf(cell), type), this.keptRank)
