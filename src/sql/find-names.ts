@@ -30,7 +30,7 @@ export async function findNames(connection: DuckDBConnection, sql: string): Prom
   statement.bindVarchar(1, sql)
   const [[json]] = await (await statement.run()).getRows()
   // DuckDB writes infinite constants as JSON cannot.
-  const tree: SyntaxTree = JSON.parse(String(json).replace(/:-?Infinity\b/g, ':null'))
+  const tree: SyntaxTree = JSON.parse(String(json).replace(/(?<!\\)":-?Infinity(?=[,}\]])/g, '":null'))
   if (tree.error) {
     const message = tree.error_message ?? 'the query cannot be parsed'
     // PIVOT of a whole table is two statements; in FROM, it is one.

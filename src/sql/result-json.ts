@@ -104,7 +104,7 @@ function toJson(value: DuckDBValue): string {
     return `[${value.items.map(toJson).join(',')}]`
   if (value instanceof DuckDBStructValue) return toObject(Object.entries(value.entries))
   if (value instanceof DuckDBMapValue)
-    return toObject(value.entries.map(({ key, value: item }) => [String(key), item]))
+    return toObject(value.entries.map(({ key, value: item }) => [toText(key), item]))
   if (value instanceof DuckDBUnionValue) return toJson(value.value)
   return JSON.stringify(toWellFormed(toText(value)))
 }

@@ -21,20 +21,20 @@ export async function detectPlaces(
     if (unknown.length === texts.length) throw createPlacesProblem(name, what)
     note(`--x ${name}: ${what}; ${places.length === 1 ? 'it is' : 'they are'} not drawn`)
   }
-  /** Throws `bad_data` if a place has several rows, under different names: one would cover the others. */
-  const assertApart = (codeOf: (text: string) => string | undefined): void => {
+  /** Notes places that have several rows, under different names: one covers the others. */
+  const noteRepeated = (codeOf: (text: string) => string | undefined): void => {
     const textByCode = new Map<string, string>()
+    const repeated = new Set<string>()
     for (const text of texts) {
       const code = codeOf(text) ?? text
       const other = textByCode.get(code) ?? text
-      if (other !== text)
-        throw createDataError(
-          `--x ${name}: ${other} and ${text} are one place, so the map would show several rows as one`,
-          name,
-          'Choose one row of each with --where, or write the place in one way.',
-        )
-      textByCode.set(code, text)
+      if (other !== text) repeated.add(`${other} and ${text}`)
+      else textByCode.set(code, text)
     }
+    if (repeated.size > 0)
+      note(
+        `--x ${name}: ${formatList([...repeated], 5)} are the same place on this map; one row of each is seen`,
+      )
   }
   const isState = (text: string): boolean => findStateCode(text) !== undefined
   const isCountry = (text: string): boolean => findCountryCode(text, 'name') !== undefined
@@ -46,7 +46,7 @@ export async function detectPlaces(
   const areStates = (onlyStates > 0 && onlyStates >= onlyCountries) || areCodesOfStates
   if (notStates.length * 2 < texts.length && areStates) {
     noteUnknown(notStates, 'state', 'states')
-    assertApart(findStateCode)
+    noteRepeated(findStateCode)
     return 'USA-states'
   }
   const by = texts.every((text) => /^[A-Z]{3}$/.test(text)) ? 'code' : 'name'
@@ -55,7 +55,7 @@ export async function detectPlaces(
   if (short.length * 2 > texts.length && unknown.length > 0)
     throw createPlacesProblem(name, `unknown country or state code: ${unknown[0]}`)
   noteUnknown(unknown, 'country', 'countries')
-  assertApart((text) => findCountryCode(text, by))
+  noteRepeated((text) => findCountryCode(text, by))
   return by === 'code' ? 'ISO-3' : 'country names'
 }
 

@@ -80,7 +80,7 @@ export class ValueReader {
   /** Reads the first values of a column. */
   async readSample(column: Column, rows = SAMPLE_ROWS): Promise<unknown[]> {
     if (!this.client) return (column.firstValues ?? []).map(({ text }) => removeQuotes(text))
-    const query = { columns: [column.name], head: rows, format: 'json' as const }
+    const query = { columns: [column.name], where: this.where, head: rows, format: 'json' as const }
     const response = await this.client.response('grids.content', { fid: this.fid, query })
     const content = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
     return content.cols[column.name]?.data ?? []
@@ -126,15 +126,17 @@ export class ValueReader {
       rest = lines.pop()!
       rows += lines.length
       for (const line of lines)
-        if (seen.size < MAX_COUNTED_COMBINATIONS) seen.add(identifyRow(line, areDates))
+        if (seen.size < MAX_COUNTED_COMBINATIONS) seen.add(identifyRow(line, names, areDates))
     }
     return { rows, distinct: seen.size < MAX_COUNTED_COMBINATIONS ? seen.size : rows }
   }
 }
 
 /** Returns a text that rows of equal values have in common: numbers as 1.0 and 1, dates of one time. `line`: a row as JSON. */
-function identifyRow(line: string, areDates: readonly boolean[]): string {
-  const values = Object.values(JSON.parse(line)).map((value, k) => {
+function identifyRow(line: string, names: readonly string[], areDates: readonly boolean[]): string {
+  const row = JSON.parse(line)
+  const values = names.map((name, k) => {
+    const value: unknown = row[name]
     const time = areDates[k] && typeof value === 'string' ? parseInstant(value) : Number.NaN
     return Number.isNaN(time) ? value : time
   })

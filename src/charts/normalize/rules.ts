@@ -111,7 +111,9 @@ export async function assertReadable(
   const hasAxis = !hasTrait(type, 'no axes') || hasTrait(type, 'slices') || type === 'radar'
   if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
   if (!aggregate && x && hasTrait(type, 'single')) await values.assertUnique(id ?? x, by, ...facets, animate)
-  if (!aggregate && x?.type === 'datetime' && type === 'calendar') await values.assertOneRowPerDay(x)
+  // Days of a time zone are other ones.
+  if (!aggregate && !options.zone && x?.type === 'datetime' && type === 'calendar')
+    await values.assertOneRowPerDay(x)
   if (!aggregate && x && isMap) await values.assertUnique(x, ys[0])
   const isSeveral = by !== undefined || ys.length > 1
   const isStacked = stack === undefined ? type === 'area' && isSeveral : stack !== 'none'

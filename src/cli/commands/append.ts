@@ -178,10 +178,11 @@ function rowsInput(rows: readonly string[]): Input {
 }
 
 /** First bytes of formats that only uploads read. */
-const OTHER_FORMATS: readonly [magic: string, what: string][] = [
-  ['PAR1', 'a Parquet file'],
-  ['ARROW1', 'an Arrow file'],
-  ['PK\x03\x04', 'a workbook or an archive'],
+const OTHER_FORMATS: readonly [start: RegExp, what: string][] = [
+  // A text can begin with these letters.
+  [/^PAR1[^ -~\s]/, 'a Parquet file'],
+  [/^ARROW1[^ -~\s]/, 'an Arrow file'],
+  [/^PK\x03\x04/, 'a workbook or an archive'],
 ]
 
 /** Returns the media type of an input: as given, by its extension, or by its first character. */
@@ -192,7 +193,7 @@ async function detectType(input: Input, format: Format | undefined): Promise<{ t
   if (named === 'csv' || named === 'text') return { type: formats.csv, input }
   const { head, whole } = await peek(input.open(), 64)
   const start = head.toString('latin1')
-  const other = OTHER_FORMATS.find(([magic]) => start.startsWith(magic))
+  const other = OTHER_FORMATS.find(([pattern]) => pattern.test(start))
   if (other)
     throw new Problem('bad_data', `${input.name} is ${other[1]}; append reads CSV, TSV and lines of JSON`, {
       hint: 'For other formats: gridline upload FILE --name GRID --on-conflict append',

@@ -266,6 +266,9 @@ onSqliteFirst('checks', (test) => {
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
     const csv = (ago: number) => `n\n2001-01-01\n${day(ago)}\n`
     expect(await failed(csv(1), column({ max_age: '2d' }))).toEqual([])
+    // Other texts, before and after it, hide no date.
+    expect(await failed(`n\nincomplete\n${day(1)}\n`, column({ max_age: '2d' }))).toEqual([])
+    expect(await failed(`n\n${day(1)}\nincomplete\n`, column({ max_age: '2d' }))).toEqual([])
     expect(await failed(csv(3), column({ max_age: '2d' }))).toHaveLength(1)
     expect(await failed('n\n\n', column({ max_age: '2d' }))).toHaveLength(1)
   })

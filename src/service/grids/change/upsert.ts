@@ -132,6 +132,7 @@ async function planUpsert(
   )
   checkWarnings(call, checked.warnings)
   warnings.push(...checked.warnings)
+  if (rows_updated > 0) warnings.push(...(request.table.updateWarnings ?? []))
   const isSmall =
     call.operation !== 'grids.upload' &&
     rows_removed === 0 &&
@@ -183,7 +184,7 @@ async function matchTable(
     table.rows > 0 && missing[k] ? undefined : column,
   )
   // With a key, the stored values of missing columns are kept.
-  const warnings = [...table.warnings, ...(key.length === 0 ? missingNames : (table.updateWarnings ?? []))]
+  const warnings = [...table.warnings, ...(key.length === 0 ? missingNames : [])]
   const before = await padColumns(service, layout)
   const tableColumns = await convertColumns(service, request, before, inTable, warnings)
   checkWarnings(call, warnings)

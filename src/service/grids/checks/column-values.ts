@@ -278,7 +278,8 @@ export class ColumnValues {
       for (const value of await this.loadValues(part)) {
         if (this.isMissing(value)) continue
         const text = String(value)
-        if (newest && areAlike(text, newest.text) && text <= newest.text) continue
+        const isKnownDate = newest !== undefined && Number.isFinite(newest.time)
+        if (isKnownDate && areAlike(text, newest!.text) && text <= newest!.text) continue
         const time = timeOf(text) ?? Number.NEGATIVE_INFINITY
         if (!newest || time > newest.time) newest = { text, time }
       }

@@ -32,7 +32,7 @@ export interface Table {
   rows: number
   columns: NewColumn[]
   warnings: string[]
-  /** Warnings if rows of a grid are updated by key. */
+  /** Warnings if it has updated rows of a grid by key. */
   updateWarnings?: string[]
   /** True if columns are matched by position, not by name. */
   isNameless: boolean
