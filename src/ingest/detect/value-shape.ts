@@ -2,7 +2,7 @@
 import { formatList } from '../../contract/message-texts.ts'
 import { type DateOrder, parseDate } from '../values/date.ts'
 import type { GivenType, NumberStyle, ValueShape } from '../values/dialect.ts'
-import { CURRENCY, currenciesOf, findCommaStyle, isJsonNumber, parseNumber } from '../values/number.ts'
+import { CURRENCY, findCommaStyle, isJsonNumber, narrowCurrencies, parseNumber } from '../values/number.ts'
 
 const PERCENT = /(?<=\d)\s*%$/
 const NEGATIVE = /^\(.*\d.*\)$/
@@ -80,10 +80,9 @@ function shapeOfAmounts(
   sample: readonly string[],
   style?: NumberStyle | 'unknown',
 ): ValueShape {
-  const possible = sample.flatMap((cell) => [currenciesOf(cell) ?? []]).filter(({ length }) => length > 0)
-  const isOne =
-    possible.length === 0 || possible[0].some((code) => possible.every((codes) => codes.includes(code)))
-  if (!isOne) {
+  let possible: readonly string[] | undefined
+  for (const cell of sample) possible = narrowCurrencies(possible, cell)
+  if (possible?.length === 0) {
     const marks = new Set(sample.flatMap((cell) => CURRENCY.exec(cell)?.[0] ?? []))
     return { what: `amounts in several currencies (${formatList([...marks], 5)})`, types: [] }
   }

@@ -9,7 +9,7 @@ import { ESCAPED, QUOTED, type RowCells } from './cells.ts'
 import { BACKSLASH, COMMA, QUOTE } from './characters.ts'
 import type { GivenType } from './dialect.ts'
 import { type ColumnRules, convertToGiven, createTypeError } from './given-type.ts'
-import { currenciesOf, isPaddedNumber } from './number.ts'
+import { isPaddedNumber, narrowCurrencies } from './number.ts'
 import { ExactTexts, TextType } from './text-type.ts'
 
 const EQUALS = 0x3d
@@ -52,8 +52,8 @@ export class ColumnBuilder {
   private changed = false
   /** First amount with a currency, and first one in another currency. */
   readonly currencies: { line: number; text: string }[] = []
-  /** Currencies that all amounts may have. */
-  private possibleCurrencies: readonly string[] = []
+  /** Currencies that all amounts may have; undefined before the first one. */
+  private possibleCurrencies: readonly string[] | undefined
 
   private readonly nulls: readonly Buffer[]
   /** Type of the texts; undefined if the user declared them as text. */
@@ -322,11 +322,11 @@ export class ColumnBuilder {
     this.changed = true
     const { currencies } = this
     if (currencies.length > 1 || this.effectiveType !== 'number') return
-    const codes = currenciesOf(cell)
-    if (codes === undefined) return
-    const isFirst = currencies.length === 0
-    this.possibleCurrencies = isFirst ? codes : this.possibleCurrencies.filter((code) => codes.includes(code))
-    if (isFirst || this.possibleCurrencies.length === 0) currencies.push({ line, text: excerpt(cell.trim()) })
+    const before = this.possibleCurrencies
+    this.possibleCurrencies = narrowCurrencies(before, cell)
+    const isFirst = before === undefined && this.possibleCurrencies !== undefined
+    if (isFirst || this.possibleCurrencies?.length === 0)
+      currencies.push({ line, text: excerpt(cell.trim()) })
   }
 
   /** Returns the buffer with space for `more` bytes. */

@@ -75,10 +75,15 @@ const CODES_BY_SIGN = new Map([
   ['ZŁ', ['PLN']],
 ])
 
-/** Returns the codes that the currency of an amount may have; undefined without a currency. */
-export function currenciesOf(amount: string): readonly string[] | undefined {
+/** Returns those of some currencies (undefined: of all) that an amount may have. An amount without one may have any. */
+export function narrowCurrencies(
+  possible: readonly string[] | undefined,
+  amount: string,
+): readonly string[] | undefined {
   const mark = CURRENCY.exec(amount)?.[0].replace('.', '').toUpperCase()
-  return mark === undefined ? undefined : (CODES_BY_SIGN.get(mark) ?? [mark])
+  if (mark === undefined) return possible
+  const codes = CODES_BY_SIGN.get(mark) ?? [mark]
+  return possible === undefined ? codes : possible.filter((code) => codes.includes(code))
 }
 
 /**
