@@ -63,7 +63,7 @@ describe('aggregates', () => {
     expect((await evaluate(turned, { xaxis: layout.yaxis, yaxis: layout.xaxis })).z).toEqual([3, 5, 7])
   })
 
-  it('hours that clocks show twice are told', async () => {
+  it('the second of two hours that clocks show alike is listed as not shown', async () => {
     const x = ['2024-10-26T23:30:00Z', '2024-10-27T00:30:00Z', '2024-10-27T01:30:00Z', '2024-10-27T02:30:00Z']
     const zone = { type: 'zone', target: 'x', zone: 'Europe/Oslo' }
     const bars = await evaluate({ type: 'bar', x, y: [1, 2, 4, 8], transforms: [zone, groups('sum')] })

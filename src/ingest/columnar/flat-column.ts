@@ -16,6 +16,7 @@ import { readPlain } from 'hyparquet/src/plain.js'
 import { readVarInt } from 'hyparquet/src/thrift.js'
 import { findValueEnd } from '../../json/index.ts'
 import { MAX_KERNEL_ROWS, type PlainForm, PlainKernel } from '../kernel/plain.ts'
+import { LETTER_N } from '../values/characters.ts'
 import { MAX_PAGE_BYTES } from './codecs.ts'
 import { type JsonBatch, JsonText } from './json-text.ts'
 import type { LossCounts, ToJson } from './json-values.ts'
@@ -134,8 +135,6 @@ export function* readFlatColumn(
   }
   if (out.rows > 0) yield out.take()
 }
-
-const LETTER_N = 0x6e
 
 /** Distinct values of a chunk as JSON, each with a comma: those of value k are `text[ends[k], ends[k + 1])`. */
 interface Dictionary {

@@ -1,5 +1,6 @@
 // Collects the JSON of values of a column as bytes.
 import { ensureCapacity } from '../../json/index.ts'
+import { COMMA } from '../values/characters.ts'
 
 /** A text ends at the first limit reached. */
 const MAX_ROWS = 65_536
@@ -7,7 +8,6 @@ const MAX_BYTES = 4 * 1024 * 1024
 const INITIAL_BYTES = 16 * 1024
 /** Maximum length of a text that is written character by character. */
 const MAX_LOOP_CHARACTERS = 128
-const [COMMA] = Buffer.from(',')
 
 /** A part of a column: the comma-separated JSON of the values of some rows. */
 export interface JsonBatch {

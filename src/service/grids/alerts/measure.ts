@@ -110,7 +110,7 @@ async function measure(
   return built.take()[0].toString()
 }
 
-/** Compares a measured value, as JSON, with that of the condition. `type`: of the column. */
+/** Compares a measured value, as JSON, with the limit of the condition. `type`: of the column that was measured. */
 function compare({ measure, operator, value: limit }: Comparison, json: string, type: ColumnType): Judged {
   const name = measure.column === undefined ? 'count(*)' : `${measure.function}(${measure.column})`
   if (json === 'null') return { judged: 'unknown', why: `${name} has no value`, value: json }

@@ -7,7 +7,7 @@ import { type ColumnChunk, columnChunksOf, readCells } from '../column/chunks.ts
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { ValueKernel } from '../column/kernel/values.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
-import { areAlike } from '../column/value-order.ts'
+import { areAlike, DAY_CHARACTERS, DAY_MS } from '../column/value-order.ts'
 import type { ValueTest } from './value-rules.ts'
 
 /** Maximum number of rows in a result. */
@@ -21,10 +21,6 @@ const MAX_RETESTED_VALUES = 1000
 /** Number of values at the start of a chunk that tell whether texts are repeated, and the least repetitions. */
 const SAMPLED_VALUES = 256
 const MIN_REPEATS = 4
-
-/** Length of `2024-01-31`. */
-const DAY_CHARACTERS = 10
-const DAY_MS = 86_400_000
 
 /** Values of a chunk, parsed on demand. */
 class ChunkValues {

@@ -163,11 +163,12 @@ function isTimeInForm({ buf, start }: Cell): boolean {
 }
 
 const COLON = 0x3a
-const DAY_CHARACTERS = 10
+/** Length of `2024-01-31`. */
+export const DAY_CHARACTERS = 10
 /** Length of `2024-01-31T09:30:00`, and where it has its last colon. */
 const SECOND_CHARACTERS = 19
 const LAST_COLON = 16
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 
 /** Creates the function that compares dates with one, by time. Other texts are compared as texts. */
 export function createMomentComparison(moment: string): (text: string) => number {
