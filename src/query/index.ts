@@ -8,6 +8,7 @@ export {
 export { queriedColumns } from './expression.ts'
 export { COMPOUND, type Scalar } from './operators.ts'
 export { formatSortKey, parseSort, type SortKey } from './order.ts'
+export { createOutcomes, type OutcomesOf, TRUE, type ValueRange } from './outcomes.ts'
 export {
   parseNumberLiteral,
   parseWhere,

@@ -48,6 +48,7 @@ export const commandRows = {
   'cat-wide': { setup: [['upload', 'wide.csv', '-q']], args: ['cat', 'wide'], home: 'kept' },
   'cat-ndjson': { setup: [MILLION], args: ['cat', 'million', '--format', 'ndjson'], home: 'kept' },
   'cat-where': { setup: [MILLION], args: ['cat', 'million', '--where', 'price > 500'], home: 'kept' },
+  'cat-find': { setup: [MILLION], args: ['cat', 'million', '--where', 'id = 500000'], home: 'kept' },
   'cat-sort': { setup: [MILLION], args: ['cat', 'million', '--sort', 'city,-price'], home: 'kept' },
   'cat-group': {
     setup: [MILLION],
@@ -62,6 +63,7 @@ export const commandRows = {
     home: 'kept',
   },
   upsert: { setup: [KEYED], args: ['append', 'million', 'some.csv', '-q'], home: 'copied' },
+  'upsert-near': { setup: [KEYED], args: ['append', 'million', 'near.csv', '-q'], home: 'copied' },
 } satisfies Record<string, CommandRow>
 
 export const serverRows = {
@@ -100,13 +102,18 @@ export async function writeInputs(folder: string): Promise<void> {
   write('small.csv', () => 'city,price\nOslo,1.5\nLima,2\n')
   write('rules.yml', () => RULES)
   write('million.csv.gz', () => gzipSync(readFileSync(million), { level: 6 }))
-  write('some.csv', () => {
-    const rows = Array.from(
-      { length: 1000 },
-      (_, k) => `${(k * 997) % 1_000_500},2020-01-01T00:00:00,Oslo,1,2,new`,
-    )
+  const changes = (idOf: (k: number) => number) => (): string => {
+    const rows = Array.from({ length: 1000 }, (_, k) => `${idOf(k)},2020-01-01T00:00:00,Oslo,1,2,new`)
     return `id,taken_at,city,price,amount,note\n${rows.join('\n')}\n`
-  })
+  }
+  write(
+    'some.csv',
+    changes((k) => (k * 997) % 1_000_500),
+  )
+  write(
+    'near.csv',
+    changes((k) => 990_000 + k),
+  )
   write('changed.csv', () => {
     const lines = readFileSync(million, 'utf8').split('\n')
     return lines

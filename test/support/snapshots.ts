@@ -1,6 +1,7 @@
 /** Random columns of grids, as snapshots in memory. */
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
+import { boundsOf } from '../../src/ingest/slices.ts'
 import { ValueKernel } from '../../src/service/grids/column/kernel/values.ts'
 import type { Snapshot, SnapshotColumn } from '../../src/service/grids/column/snapshot.ts'
 import { type BlobRef, blobIdOf } from '../../src/service/store/objects/blobs.ts'
@@ -84,7 +85,8 @@ export async function snapshotOf(
       const hash = createHash('sha256').update(blob).digest('hex')
       stored.set(hash, blob)
       const packOffset = k % 2 === 1 ? before.length : undefined
-      refs.push({ seq, rows, bytes: own.length, blob: { owner: 'alice', hash }, packOffset })
+      const bounds = boundsOf(own)
+      refs.push({ seq, rows, bytes: own.length, blob: { owner: 'alice', hash }, packOffset, bounds })
       at += rows
     }
     const type = values

@@ -12,7 +12,7 @@ import {
 import { formatKeyFault, indexKeys, type KeyFault, type KeyIndex } from './keys.ts'
 import { pairByKeySlices } from './pair-row-groups.ts'
 import type { PairedRowGroups } from './paired-row-groups.ts'
-import type { RowGroup } from './row-groups.ts'
+import type { ComparedGroup } from './row-groups.ts'
 
 /** Maximum number of rows of both tables up to which keys are checked in shared slices, too. */
 const MAX_CHECKED_ROWS = 200_000
@@ -88,7 +88,10 @@ function indexKeysOf(
 }
 
 /** Returns the row groups of each table that the other lacks, by id. */
-function splitUnshared(a: readonly RowGroup[], b: readonly RowGroup[]): [RowGroup[], RowGroup[]] {
+function splitUnshared(
+  a: readonly ComparedGroup[],
+  b: readonly ComparedGroup[],
+): [ComparedGroup[], ComparedGroup[]] {
   const counts = new Map<string, number>()
   for (const { id } of b) if (id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1)
   const shared = new Map<string, number>()

@@ -3,24 +3,25 @@
 import type { WorkBudget } from '../../../json/index.ts'
 import type { ColumnChunk } from '../column/chunks.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
+import { chunksWithin } from '../column/row-groups.ts'
 import { align, listHunks } from './common-subsequence.ts'
 import type { ComparedTables } from './diff-inputs.ts'
 import type { RowGroupPair } from './paired-row-groups.ts'
-import { chunksWithin, type RowGroup } from './row-groups.ts'
+import type { ComparedGroup } from './row-groups.ts'
 
 /** Row groups of both tables, in order. */
 export interface RowGroupLists {
-  a: readonly RowGroup[]
-  b: readonly RowGroup[]
+  a: readonly ComparedGroup[]
+  b: readonly ComparedGroup[]
 }
 
 /** Identifies the rows of a row group; undefined if they may differ from those of all others. */
-type IdOf = (group: RowGroup, side: 'a' | 'b') => string | undefined
+type IdOf = (group: ComparedGroup, side: 'a' | 'b') => string | undefined
 
 /** Aligns row groups with equal ids. Returns the position in `b` for each one of `a`; −1 without one. */
 async function alignRowGroups({ a, b }: RowGroupLists, idOf: IdOf, work: WorkBudget): Promise<Int32Array> {
   const numbers = new Map<string, number>()
-  const hash = (groups: readonly RowGroup[], side: 'a' | 'b'): RowHashes => {
+  const hash = (groups: readonly ComparedGroup[], side: 'a' | 'b'): RowHashes => {
     const hashes = new RowHashes(groups.length)
     for (const [k, group] of groups.entries()) {
       const id = idOf(group, side)
@@ -68,7 +69,7 @@ export async function pairByKeySlices(
 }
 
 /** Describes how the chunks of each column divide a row group. */
-function describeShape(parts: readonly (readonly ColumnChunk[])[], chunk: RowGroup): string {
+function describeShape(parts: readonly (readonly ColumnChunk[])[], chunk: ComparedGroup): string {
   return parts.map((own) => chunksWithin(own, chunk).map(({ rows }) => rows)).join('|')
 }
 

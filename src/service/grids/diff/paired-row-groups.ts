@@ -2,15 +2,16 @@
 import { loadAhead } from '../../../json/index.ts'
 import type { ColumnChunk } from '../column/chunks.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
+import { chunksWithin } from '../column/row-groups.ts'
 import { isNear } from './changed-cells.ts'
 import type { RowRange } from './common-subsequence.ts'
 import type { ComparedTables, RowChange } from './diff-inputs.ts'
-import { chunksWithin, type RowGroup } from './row-groups.ts'
+import type { ComparedGroup } from './row-groups.ts'
 
 /** A row group of each table, with the same number of rows. */
 export interface RowGroupPair {
-  a: RowGroup
-  b: RowGroup
+  a: ComparedGroup
+  b: ComparedGroup
 }
 
 /**

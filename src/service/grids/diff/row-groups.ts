@@ -1,13 +1,12 @@
-// Splits a table into row groups: ranges of rows that end where the slices of all columns end.
+// Splits a table into the row groups of its compared columns.
 import { loadAhead, type WorkBudget } from '../../../json/index.ts'
 import { type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
+import { chunksWithin, type RowGroup, splitRows } from '../column/row-groups.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 
-/** Range of rows that consists of whole chunks of every column. */
-export interface RowGroup {
-  from: number
-  rows: number
+/** A row group that can be compared with others. */
+export interface ComparedGroup extends RowGroup {
   /** Row groups with the same id have the same rows. Undefined if some rows are in the tail. */
   id: string | undefined
 }
@@ -17,13 +16,13 @@ export interface RowGroup {
  * then numbered consecutively from 0 (the index of a row).
  */
 export class GroupedTable {
-  readonly rowGroups: RowGroup[]
+  readonly rowGroups: ComparedGroup[]
   readonly chunks: ColumnChunk[][]
   readonly rows: number
   /** Number of rows to read. */
   chosenRows = 0
   /** Row groups to read, each with the index of its first row. */
-  private chosen: { chunk: RowGroup; at: number }[] = []
+  private chosen: { chunk: ComparedGroup; at: number }[] = []
 
   constructor(
     snap: Snapshot,
@@ -41,7 +40,7 @@ export class GroupedTable {
   }
 
   /** Sets the row groups to read. Returns their number of rows. */
-  choose(chunks: readonly RowGroup[]): number {
+  choose(chunks: readonly ComparedGroup[]): number {
     this.chosenRows = 0
     this.chosen = chunks.map((chunk) => {
       this.chosenRows += chunk.rows
@@ -107,34 +106,14 @@ export class GroupedTable {
   }
 }
 
-/** Returns the chunks of a column within a row group. */
-export function chunksWithin(parts: readonly ColumnChunk[], { from, rows }: RowGroup): ColumnChunk[] {
-  return parts.filter((part) => part.from >= from && part.from < from + rows)
+/** Splits rows into groups, and identifies each by its content. */
+function rowGroupsOf(columns: readonly (readonly ColumnChunk[])[], rows: number): ComparedGroup[] {
+  return splitRows(columns, rows).map((range) => ({ ...range, id: contentIdOf(columns, range) }))
 }
 
-/** Splits rows where chunks of all columns end. */
-function rowGroupsOf(columns: readonly (readonly ColumnChunk[])[], rows: number): RowGroup[] {
-  if (columns.length === 0) return rows > 0 ? [{ from: 0, rows, id: undefined }] : []
-  const ends = new Map<number, number>()
-  for (const parts of columns)
-    for (const { from, rows: count } of parts) ends.set(from + count, (ends.get(from + count) ?? 0) + 1)
-  const chunks: RowGroup[] = []
-  let from = 0
-  const next = columns.map(() => 0)
-  for (const [end, count] of [...ends].sort(([a], [b]) => a - b)) {
-    if (count < columns.length) continue
-    const ids: string[] = []
-    let isStored = true
-    for (const [k, parts] of columns.entries()) {
-      for (; next[k] < parts.length && parts[next[k]].from < end; next[k]++) {
-        const { contentKey, rows: partRows } = parts[next[k]]
-        if (contentKey === undefined) isStored = false
-        ids.push(`${contentKey}:${partRows}`)
-      }
-      ids.push('|')
-    }
-    chunks.push({ from, rows: end - from, id: isStored ? ids.join() : undefined })
-    from = end
-  }
-  return chunks
+function contentIdOf(columns: readonly (readonly ColumnChunk[])[], range: RowGroup): string | undefined {
+  if (columns.length === 0) return undefined
+  const parts = columns.map((own) => chunksWithin(own, range))
+  if (parts.flat().some(({ contentKey }) => contentKey === undefined)) return undefined
+  return parts.map((own) => own.map(({ contentKey, rows }) => `${contentKey}:${rows}`).join()).join('|')
 }

@@ -1,19 +1,40 @@
 // Finds the rows that match a condition.
 import { Problem } from '../../../contract/errors.ts'
-import { WorkBudget } from '../../../json/index.ts'
-import { bindWhere, type RowTest, type Scalar, type Where } from '../../../query/index.ts'
-import { familyOf } from '../../store/schema/column-types.ts'
+import type { Bounds } from '../../../ingest/slices.ts'
+import { parseInstant, WorkBudget } from '../../../json/index.ts'
+import {
+  bindWhere,
+  createOutcomes,
+  type OutcomesOf,
+  type RowTest,
+  type Scalar,
+  TRUE,
+  type ValueRange,
+  type Where,
+} from '../../../query/index.ts'
+import { familyOf, isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
+import { type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
+import { boundsWithin, chunksWithin, limitsOf, type RowGroup, splitRows } from '../column/row-groups.ts'
 import { RowSet } from '../column/row-set.ts'
 import { type ScalarBatch, streamScalars } from '../column/scalars.ts'
-import type { Snapshot } from '../column/snapshot.ts'
+import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
+import { outermostDay } from '../column/value-order.ts'
+
+/** A condition on the columns of a grid. */
+export interface Condition extends RowTest {
+  outcomes: OutcomesOf
+}
 
 /** Binds a condition to the columns of a grid. Throws `unknown_column` and `invalid_query`. */
-export function bindCondition(where: Where, columns: readonly { name: string; type: ColumnType }[]): RowTest {
-  return bindWhere(
-    where,
-    columns.map(({ name, type }) => ({ name, type: familyOf(type) })),
-  )
+export function bindCondition(
+  where: Where,
+  columns: readonly { name: string; type: ColumnType }[],
+): Condition {
+  const all = columns.map(({ name, type }) => ({ name, type: familyOf(type) }))
+  const test = bindWhere(where, all)
+  const read = test.columns.map((name) => all.find((column) => column.name === name)!)
+  return { ...test, outcomes: createOutcomes(where, read) }
 }
 
 /** Maximum length of a text that counts as one work unit, in characters. */
@@ -23,33 +44,103 @@ const BATCH_ROWS = 1024
 const BATCH_STEPS = 16_384
 
 /**
- * Finds the first `maxRows` rows that pass a test. Reads only its columns; needs one bit of memory per row.
+ * Finds the first `maxRows` rows that pass a test. Reads only its columns, and only the slices whose bounds leave it open;
+ * needs one bit of memory per row.
  */
 export async function findMatchingRows(
   snap: Snapshot,
-  { columns, test, steps, reads }: RowTest,
+  condition: Condition,
   work = new WorkBudget(),
   maxRows = Number.POSITIVE_INFINITY,
 ): Promise<RowSet> {
-  const readers = columns.map((name) => {
-    const column = snap.columns.find((column) => column.name === name)!
-    return new ScalarCursor(streamScalars(snap, column))
-  })
-  const hasTexts = columns.some((name) =>
-    ['text', 'json'].includes(familyOf(snap.columns.find((column) => column.name === name)!.type)),
+  const columns = condition.columns.map((name) => snap.columns.find((column) => column.name === name)!)
+  const matches = new RowSet(snap.rows)
+  for (const range of listRanges(snap, columns, condition)) {
+    if (matches.count >= maxRows) break
+    if (!range.isSure) await testRows(snap, range, condition, work, matches, maxRows)
+    else
+      for (let row = range.from; row < range.from + range.rows && matches.count < maxRows; row++)
+        matches.add(row)
+  }
+  return matches
+}
+
+/** Rows that may match. `isSure`: all of them do. `columns`: the columns of the condition in these rows. */
+interface OpenRange extends RowGroup {
+  isSure: boolean
+  columns: readonly SnapshotColumn[]
+}
+
+/** Lists the rows that may match, by the bounds of slices. */
+function listRanges(
+  snap: Snapshot,
+  columns: readonly SnapshotColumn[],
+  { outcomes }: Condition,
+): OpenRange[] {
+  // The slices of an earlier version can have later rows, too.
+  if (snap.isPast || columns.some(({ skip }) => skip !== undefined))
+    return [{ from: 0, rows: snap.rows, isSure: false, columns }]
+  const chunks = columns.map((column) => columnChunksOf(snap, column))
+  const ranges: (RowGroup & { isSure: boolean })[] = []
+  for (const group of splitRows(chunks, snap.rows)) {
+    const possible = outcomes(
+      columns.map(({ type }, k) => toValueRange(boundsWithin(chunks[k], group), group.rows, type)),
+    )
+    if ((possible & TRUE) === 0) continue
+    const isSure = possible === TRUE
+    const last = ranges.at(-1)
+    if (last && last.isSure === isSure && last.from + last.rows === group.from) last.rows += group.rows
+    else ranges.push({ ...group, isSure })
+  }
+  return ranges.map((range) => ({
+    ...range,
+    columns: range.isSure ? [] : columns.map((column, k) => cutColumn(column, chunks[k], range)),
+  }))
+}
+
+/** Returns what bounds tell of the values of a column; undefined without bounds. */
+function toValueRange(bounds: Bounds | undefined, rows: number, type: ColumnType): ValueRange | undefined {
+  if (!bounds) return undefined
+  const nulls = bounds.nulls === 0 ? 'none' : bounds.nulls === rows ? 'all' : 'some'
+  const limits = limitsOf(bounds)
+  if (!isDateType(type)) return { limits, nulls }
+  const [first, last] = (limits ?? []).map((limit, k) =>
+    typeof limit === 'string' ? outermostDay(limit, type, k === 0 ? -1 : 1) : undefined,
   )
-  const tester = new RowTester(
-    readers,
-    test,
-    hasTexts ? reads : undefined,
-    work,
-    new RowSet(snap.rows),
-    maxRows,
-  )
+  // A text that is not a date is null.
+  return {
+    limits: first && last ? [parseInstant(first), parseInstant(last)] : undefined,
+    nulls: nulls === 'none' ? 'some' : nulls,
+  }
+}
+
+/** Returns the part of a column in a range of whole chunks. */
+function cutColumn(column: SnapshotColumn, parts: readonly ColumnChunk[], range: RowGroup): SnapshotColumn {
+  return {
+    ...column,
+    slices: chunksWithin(parts, range).flatMap(({ slice }) => slice ?? []),
+    rows: Math.max(0, Math.min(column.rows - range.from, range.rows)),
+  }
+}
+
+/** Adds the rows of a range that pass a test to `matches`. */
+async function testRows(
+  snap: Snapshot,
+  { from, rows, columns }: OpenRange,
+  { test, steps, reads }: Condition,
+  work: WorkBudget,
+  matches: RowSet,
+  maxRows: number,
+): Promise<void> {
+  const readers = columns.map((column) => new ScalarCursor(streamScalars(snap, column)))
+  const hasTexts = columns.some(({ type }) => ['text', 'json'].includes(familyOf(type)))
+  const tester = new RowTester(readers, test, hasTexts ? reads : undefined, work, matches, maxRows)
+  tester.row = from
+  const end = from + rows
   const batchRows = Math.max(1, Math.min(BATCH_ROWS, Math.floor(BATCH_STEPS / Math.max(1, steps))))
   try {
-    while (tester.row < snap.rows && !tester.isDone) {
-      let count = Math.min(snap.rows - tester.row, batchRows)
+    while (tester.row < end && !tester.isDone) {
+      let count = Math.min(end - tester.row, batchRows)
       for (const reader of readers) {
         if (reader.left === 0) await reader.fill()
         count = Math.min(count, reader.left)
@@ -61,7 +152,6 @@ export async function findMatchingRows(
   } finally {
     await Promise.all(readers.map((reader) => reader.close()))
   }
-  return tester.matches
 }
 
 /** Tests rows one after the other. */

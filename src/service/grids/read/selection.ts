@@ -1,18 +1,11 @@
 // Selects rows of a grid by condition, order, range or sample (docs/queries.md).
 import { Problem } from '../../../contract/errors.ts'
 import type { Bytes, WorkBudget } from '../../../json/index.ts'
-import {
-  parseSort,
-  parseWhere,
-  queriedColumns,
-  type RowTest,
-  resolveColumn,
-  type SortKey,
-} from '../../../query/index.ts'
+import { parseSort, parseWhere, queriedColumns, resolveColumn, type SortKey } from '../../../query/index.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import { RowSet } from '../column/row-set.ts'
 import type { Snapshot } from '../column/snapshot.ts'
-import { bindCondition, findMatchingRows } from './matching-rows.ts'
+import { bindCondition, type Condition, findMatchingRows } from './matching-rows.ts'
 import type { RowWriter } from './row-writers.ts'
 import { streamChosenRows, streamFirstRows } from './rows.ts'
 import type { RowSorter } from './sort.ts'
@@ -46,7 +39,7 @@ export type Selected = { head: number | undefined } | { rows: RowSet } | { order
 export class Selection {
   private readonly where: ReturnType<typeof parseWhere> | undefined
   private readonly sort: readonly SortKey[]
-  private test: RowTest | undefined
+  private test: Condition | undefined
   private printed = 0
 
   constructor(private readonly query: RowQuery) {

@@ -1,0 +1,66 @@
+// Row groups: ranges of rows that end where chunks of all columns end, and what their bounds tell.
+import { type Bounds, mergeBounds } from '../../../ingest/slices.ts'
+import type { ColumnChunk } from './chunks.ts'
+
+/** Range of rows that consists of whole chunks of every column. */
+export interface RowGroup {
+  from: number
+  rows: number
+}
+
+/** Splits rows where chunks of all columns end. */
+export function splitRows(columns: readonly (readonly ColumnChunk[])[], rows: number): RowGroup[] {
+  if (columns.length === 0) return rows > 0 ? [{ from: 0, rows }] : []
+  const ends = new Map<number, number>()
+  for (const parts of columns)
+    for (const { from, rows: count } of parts) ends.set(from + count, (ends.get(from + count) ?? 0) + 1)
+  const groups: RowGroup[] = []
+  let from = 0
+  for (const [end, count] of [...ends].sort(([a], [b]) => a - b)) {
+    if (count < columns.length) continue
+    groups.push({ from, rows: end - from })
+    from = end
+  }
+  return groups
+}
+
+/** Returns the chunks of a column within a row group. */
+export function chunksWithin(parts: readonly ColumnChunk[], { from, rows }: RowGroup): ColumnChunk[] {
+  return parts.slice(findChunk(parts, from), findChunk(parts, from + rows))
+}
+
+/** Returns the position of the first chunk that starts at a row, or later. */
+function findChunk(parts: readonly ColumnChunk[], row: number): number {
+  let [low, high] = [0, parts.length]
+  while (low < high) {
+    const half = (low + high) >> 1
+    if (parts[half].from < row) low = half + 1
+    else high = half
+  }
+  return low
+}
+
+/** Returns the bounds of the values of a column within a row group; undefined if they are not known. */
+export function boundsWithin(parts: readonly ColumnChunk[], group: RowGroup): Bounds | undefined {
+  let merged: { bounds: Bounds; rows: number } | undefined
+  for (const { bounds, rows } of chunksWithin(parts, group)) {
+    if (!bounds) return undefined
+    merged = merged
+      ? { bounds: mergeBounds(merged.bounds, bounds, [merged.rows, rows]), rows: merged.rows + rows }
+      : { bounds, rows }
+  }
+  return merged?.bounds
+}
+
+/** Texts without these code units sort the same by bytes as by code units. */
+const LATE_CODE_UNIT = /[\ud800-\uffff]/
+
+/**
+ * Returns the lowest and highest value of bounds; undefined if one is not known. A text between the two by its bytes is
+ * between them for JavaScript, too.
+ */
+export function limitsOf({ low, high }: Bounds): [number, number] | [string, string] | undefined {
+  if (low === undefined || high === undefined) return undefined
+  const limits: [number, number] | [string, string] = [JSON.parse(low), JSON.parse(high)]
+  return limits.some((limit) => typeof limit === 'string' && LATE_CODE_UNIT.test(limit)) ? undefined : limits
+}
