@@ -1,24 +1,38 @@
 // Matches the rows of a table with the rows of a grid by key.
 
+import type { Bounds } from '../../../ingest/slices.ts'
 import { yieldToEventLoop } from '../../../json/index.ts'
 import { mustCompareAsText } from '../../store/schema/column-types.ts'
+import { columnChunksOf } from '../column/chunks.ts'
 import type { CellReader } from '../column/kernel/cells.ts'
+import { boundsWithin, limitsOf } from '../column/row-groups.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import type { KeyIndex } from '../diff/keys.ts'
 import type { Table } from '../input/tables.ts'
 import { indexTableKeys } from '../keys/index-table-keys.ts'
 
+/** How rows are matched. */
+export interface MatchOptions {
+  /** Positions of the key columns. */
+  keyPositions: readonly number[]
+  /** Whether all keys of the grid must be read: they may not be unique, or the rows that the table lacks are needed. */
+  readsAll: boolean
+  /** The table in messages. */
+  source: string
+  /** Number of rows of the table. */
+  rows: number
+  lineOf?: (row: number) => number
+}
+
 /**
- * Matches rows by key. `tableColumns`: columns of the table, in the order of the grid's columns;
- * `keyPositions`: positions of the key columns. Throws `bad_data` or `bad_keys` if a key is null or not
- * unique.
+ * Matches rows by key. `tableColumns`: columns of the table, in the order of the grid's columns. Throws `bad_data` or
+ * `bad_keys` if a key is null or not unique.
  */
 export async function matchRows(
   reader: CellReader,
   grid: Snapshot,
   tableColumns: readonly (SnapshotColumn | undefined)[],
-  keyPositions: readonly number[],
-  { source, rows, lineOf }: { source: string; rows: number; lineOf?: (row: number) => number },
+  { keyPositions, readsAll, source, rows, lineOf }: MatchOptions,
 ): Promise<MatchedRows> {
   const columns = keyPositions.map((k) => {
     const gridColumn = grid.columns[k]
@@ -29,19 +43,67 @@ export async function matchRows(
       asText: mustCompareAsText(gridColumn.type, tableColumn.type),
     }
   })
+  const table = { ...grid, rows }
   const own = await indexTableKeys(
     reader,
-    { ...grid, rows },
+    table,
     columns.map(({ own: column, asText }) => ({ column, asText })),
     { source, lineOf },
   )
+  const canSkip = !readsAll && rows <= MAX_SOUGHT_ROWS && rows < grid.rows
+  const sought = canSkip
+    ? await Promise.all(
+        columns.map(({ own: column, asText }) => (asText ? undefined : readSoughtValues(table, column))),
+      )
+    : undefined
   const theirs = await indexTableKeys(
     reader,
     grid,
     columns.map(({ theirs: column, asText }) => ({ column, asText })),
     { source: 'the grid' },
+    sought &&
+      ((group, chunks) =>
+        sought.every((values, k) => values?.canBeIn(boundsWithin(chunks[k], group)) ?? true)),
   )
-  return joinRows(own, theirs, rows, grid.rows)
+  const found = await joinRows(own.index, theirs.index)
+  for (const match of found.matched) match.row = theirs.rowOf(match.row)
+  return sought ? { ...found, missing: new Int32Array(0) } : found
+}
+
+/** Maximum number of rows of a table whose keys are looked up in the bounds of slices. */
+const MAX_SOUGHT_ROWS = 100_000
+
+/** Reads the values of a key column. */
+async function readSoughtValues(table: Snapshot, column: SnapshotColumn): Promise<SoughtValues> {
+  const values: unknown[] = []
+  for (const chunk of columnChunksOf(table, column))
+    for (const value of JSON.parse(`[${await chunk.load()}]`)) values.push(value)
+  return new SoughtValues(values)
+}
+
+/** Values in order, to be looked up in bounds. */
+class SoughtValues {
+  private readonly sorted: Float64Array | readonly string[] | undefined
+
+  constructor(values: readonly unknown[]) {
+    if (values.every((value) => typeof value === 'number')) this.sorted = Float64Array.from(values).sort()
+    else if (values.every((value) => typeof value === 'string')) this.sorted = [...values].sort()
+  }
+
+  /** Returns whether one of the values can be within bounds. */
+  canBeIn(bounds: Bounds | undefined): boolean {
+    const { sorted } = this
+    const limits = bounds && limitsOf(bounds)
+    if (!sorted || sorted.length === 0 || !limits || typeof limits[0] !== typeof sorted[0]) return true
+    const [lowest, highest] = limits
+    let [low, high] = [0, sorted.length]
+    while (low < high) {
+      const half = (low + high) >> 1
+      if (sorted[half] < lowest) low = half + 1
+      else high = half
+    }
+    return low < sorted.length && sorted[low] <= highest
+  }
 }
 
 /**
@@ -72,20 +134,16 @@ export interface MatchedRows {
   matched: { row: number; from: number }[]
   /** Rows of the table that are not in the grid. */
   added: Int32Array
-  /** Rows of the grid that are not in the table. */
+  /** Rows of the grid that are not in the table, if all keys of the grid were read. */
   missing: Int32Array
 }
 
 /** Number of rows that are joined without yielding to the event loop. */
 const BATCH_ROWS = 16_384
 
-/** Joins rows by the hashes of their keys. `own`: of the table with `rows` rows; `theirs`: of the grid. */
-async function joinRows(
-  tableKeys: KeyIndex,
-  gridKeys: KeyIndex,
-  rows: number,
-  gridRows: number,
-): Promise<MatchedRows> {
+/** Joins rows by the hashes of their keys. */
+async function joinRows(tableKeys: KeyIndex, gridKeys: KeyIndex): Promise<MatchedRows> {
+  const [rows, gridRows] = [tableKeys.rows, gridKeys.rows]
   // The smaller table is indexed, unless the grid is.
   const isGridIndexed = gridKeys.isIndexed || rows > gridRows
   const [indexed, others] = isGridIndexed ? [gridKeys, tableKeys] : [tableKeys, gridKeys]

@@ -315,12 +315,17 @@ async function mergeByKey(
   try {
     const snap = { blobs, columns: [...gridColumns], rows: grid.row_count }
     const keyPositions = key.map((uid) => columns.findIndex((column) => column.uid === uid))
-    const rows = await matchRows(reader, snap, tableColumns, keyPositions, {
+    const removesMissing = call.headers['Delete-Missing'] === true
+    const isKeyOfGrid = key.join() === primaryKeyUidsOf(grid).join()
+    const rows = await matchRows(reader, snap, tableColumns, {
+      keyPositions,
+      // The keys of a grid with this key are unique.
+      readsAll: removesMissing || !isKeyOfGrid,
       source,
       rows: table.rows,
       lineOf: table.lineOf,
     })
-    const removed = call.headers['Delete-Missing'] === true ? rows.missing : new Int32Array(0)
+    const removed = removesMissing ? rows.missing : new Int32Array(0)
     checkRemovedRows(call, removed.length, grid.row_count)
     const editor = new ColumnEditor({ blobs, owner }, reader, rows, removed, table.rows)
     const edited: SliceRef[][] = []

@@ -21,7 +21,7 @@ export interface KeyFault {
   key: string
 }
 
-/** Hashes of unique keys by row, and rows by hash. */
+/** Hashes of unique keys by row, and rows by hash. Rows are numbered among those to read of a table. */
 export class KeyIndex {
   private rowIndex: RowIndex | undefined
 
@@ -29,6 +29,11 @@ export class KeyIndex {
     readonly hashes: RowHashes,
     private readonly work: WorkBudget,
   ) {}
+
+  /** Number of indexed rows. */
+  get rows(): number {
+    return this.hashes.low.length
+  }
 
   /** Returns whether the rows can be found without making an index first. */
   get isIndexed(): boolean {
@@ -39,8 +44,8 @@ export class KeyIndex {
   async prepare(): Promise<[number, number] | undefined> {
     if (this.rowIndex) return undefined
     const { hashes, work } = this
-    const index = new RowIndex(hashes, hashes.low.length)
-    for (let row = 0; row < hashes.low.length; row++) {
+    const index = new RowIndex(hashes, this.rows)
+    for (let row = 0; row < this.rows; row++) {
       const other = index.add(row)
       if (other !== undefined) return [other, row]
       if (work.spend(4)) await work.pause()

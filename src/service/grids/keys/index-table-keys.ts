@@ -3,7 +3,9 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatList } from '../../../contract/message-texts.ts'
 import { WorkBudget } from '../../../json/index.ts'
+import type { ColumnChunk } from '../column/chunks.ts'
 import type { CellReader } from '../column/kernel/cells.ts'
+import type { RowGroup } from '../column/row-groups.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import {
   areKeysAscending,
@@ -27,17 +29,28 @@ interface TableKey {
   asText: boolean
 }
 
+/** Keys of a table. `rowOf`: returns the row of the table for a row of the index. */
+export interface TableKeys {
+  index: KeyIndex
+  rowOf: (index: number) => number
+}
+
 /**
- * Indexes all rows of a table by key. If a key is null or not unique, throws `bad_data` (file) or `bad_keys`
- * (grid).
+ * Indexes the rows of a table by key: all of them, or those of the row groups that `isNeeded`. `chunks`: those of each key
+ * column. If a key is null or not unique, throws `bad_data` (file) or `bad_keys` (grid).
  */
-export function indexTableKeys(
+export async function indexTableKeys(
   reader: CellReader,
   snap: Snapshot,
   key: readonly TableKey[],
   naming: TableNaming,
-): Promise<KeyIndex> {
-  return indexRows(reader, openKeyTable(snap, key), naming)
+  isNeeded?: (group: RowGroup, chunks: readonly (readonly ColumnChunk[])[]) => boolean,
+): Promise<TableKeys> {
+  const opened = openKeyTable(snap, key)
+  const { table } = opened
+  if (isNeeded) table.choose(table.rowGroups.filter((group) => isNeeded(group, table.chunks)))
+  const index = await indexRows(reader, opened, naming)
+  return { index, rowOf: isNeeded ? (row) => table.rowOf(row) : (row) => row }
 }
 
 function indexRows(
