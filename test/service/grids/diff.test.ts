@@ -11,6 +11,7 @@ import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
 import { diffTables } from '../../../src/service/grids/diff/diff.ts'
 import type { DiffInput } from '../../../src/service/grids/diff/diff-inputs.ts'
 import { listChangedRows } from '../../../src/service/grids/diff/diff-rows.ts'
+import { blobIdOf } from '../../../src/service/store/objects/blobs.ts'
 import { runs } from '../../support/property-runs.ts'
 
 /** Formats a cell as JSON text. */
@@ -69,9 +70,10 @@ function side(name: string, { names, rows }: Table, ends: number[] = []): DiffIn
       tail: Buffer.from(cells.slice(from).join(',')),
     }
   })
-  const blobs = {
-    get: async ({ hash }: { hash: string }) => stored.get(hash)!,
-  } as unknown as DiffInput['snap']['blobs']
+  const blobs: DiffInput['snap']['blobs'] = {
+    get: async ({ hash }) => stored.get(hash)!,
+    getAll: async (refs) => new Map(refs.map((ref) => [blobIdOf(ref), stored.get(ref.hash)!])),
+  }
   return { name, snap: { blobs, columns, rows: rows.length } }
 }
 

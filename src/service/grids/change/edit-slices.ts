@@ -4,7 +4,7 @@ import { joinValues, loadAhead, nextValue, yieldToEventLoop } from '../../../jso
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed, type NewSlice, storeSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
-import { columnChunksOf, readCells } from '../column/chunks.ts'
+import { batchChunks, columnChunksOf, readCells } from '../column/chunks.ts'
 import { type Cell, type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
 import type { MatchedRows } from './match-rows.ts'
@@ -115,8 +115,8 @@ export class ColumnEditor {
 
   /** Returns the slices of a column after the change. Slices without changed rows are kept. */
   async edit(column: SnapshotColumn, source: SnapshotColumn | undefined): Promise<SliceRef[]> {
-    const { blobs } = this.target
-    const parts = source && columnChunksOf({ blobs, columns: [], rows: this.sourceRows }, source)
+    const parts =
+      source && columnChunksOf({ blobs: this.target.blobs, columns: [], rows: this.sourceRows }, source)
     const hashes = parts && (await this.hashValues(parts))
     const slices: (SliceRef | undefined)[] = [...column.slices]
     let batch: EditedSlice[] = []
@@ -126,6 +126,7 @@ export class ColumnEditor {
       batch = []
     }
     const touched = this.listTouched(column.slices, hashes !== undefined)
+    const blobs = batchChunks(this.target.blobs, touched)
     const loaded = loadAhead(touched, async (one) => ({
       ...one,
       text: await loadDecompressed(blobs, one.slice),

@@ -12,7 +12,7 @@ import {
 import { formatCount } from '../../../contract/message-texts.ts'
 import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
 import { loadAhead, WorkBudget } from '../../../json/index.ts'
-import { type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
+import { batchChunks, type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
 import { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { largestChunkBytes, type SnapshotColumn } from '../column/snapshot.ts'
 import { MAX_DIFF_ROWS } from '../diff/diff-inputs.ts'
@@ -163,9 +163,14 @@ class RuleRun implements CheckRun {
 
   /** Reads the values of columns once, for all of their rules, and records failures. */
   async readGroups(groups: readonly ColumnGroup[]): Promise<void> {
-    for await (const { group, part, open, text } of loadAhead(this.listChunks(groups), async (entry) => ({
+    const entries = [...this.listChunks(groups)]
+    const blobs = batchChunks(
+      this.checked.snap.blobs,
+      entries.map(({ part }) => part),
+    )
+    for await (const { group, part, open, text } of loadAhead(entries, async (entry) => ({
       ...entry,
-      text: await entry.part.load(),
+      text: await entry.part.load(blobs),
     }))) {
       this.work.spend(part.bytes)
       await this.work.pause()

@@ -3,7 +3,7 @@ import type { Bounds } from '../../../ingest/slices.ts'
 import { yieldToEventLoop } from '../../../json/index.ts'
 import { contentKeyOf, type SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed } from '../../store/aggregates/slice-json.ts'
-import type { BlobReader } from '../../store/objects/blobs.ts'
+import { BatchedBlobs, type BlobReader } from '../../store/objects/blobs.ts'
 import { repeatValue } from './column-json.ts'
 import type { CellReader } from './kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from './snapshot.ts'
@@ -49,6 +49,14 @@ export function columnChunksOf({ blobs, rows }: Snapshot, column: SnapshotColumn
     from += count
   }
   return parts
+}
+
+/** Creates a reader that loads the blobs of chunks in batches, if they are read in this order. */
+export function batchChunks(blobs: BlobReader, parts: readonly Pick<ColumnChunk, 'slice'>[]): BlobReader {
+  return new BatchedBlobs(
+    blobs,
+    parts.flatMap(({ slice }) => slice ?? []),
+  )
 }
 
 /** Returns whether chunks have only numbers and nulls, and all numbers exceed those of earlier chunks. */

@@ -1,7 +1,6 @@
 // Reads the values of few rows, in any order.
 import { findValueEnd, nextValue, skipWhitespace, yieldToEventLoop } from '../../../json/index.ts'
-import { BatchedBlobs } from '../../store/objects/blobs.ts'
-import { columnChunksOf, groupRowsByChunk } from './chunks.ts'
+import { batchChunks, columnChunksOf, groupRowsByChunk } from './chunks.ts'
 import type { Snapshot, SnapshotColumn } from './snapshot.ts'
 
 const NULL = Buffer.from('null')
@@ -23,8 +22,10 @@ export async function readValuesAt(
 ): Promise<Buffer[][]> {
   const order = sortRows(rows)
   const chosen = columns.map((column) => groupRowsByChunk(columnChunksOf(snap, column), order.rows))
-  const slices = chosen.flatMap((partRows) => partRows.flatMap(({ part }) => part.slice ?? []))
-  const blobs = new BatchedBlobs(snap.blobs, slices)
+  const blobs = batchChunks(
+    snap.blobs,
+    chosen.flatMap((partRows) => partRows.map(({ part }) => part)),
+  )
   const values: Buffer[][] = []
   for (const partRows of chosen) {
     const texts: Buffer[] = rows.map(() => NULL)

@@ -1,6 +1,6 @@
 // Compares row groups with the same rows in both tables. Only columns whose slices differ are read, once.
 import { loadAhead } from '../../../json/index.ts'
-import type { ColumnChunk } from '../column/chunks.ts'
+import { batchChunks, type ColumnChunk } from '../column/chunks.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
 import { chunksWithin } from '../column/row-groups.ts'
 import { isNear } from './changed-cells.ts'
@@ -43,10 +43,15 @@ export class PairedRowGroups {
   async compare(pairs: readonly RowGroupPair[]): Promise<RowGroupPair[]> {
     const unaligned: RowGroupPair[] = []
     const work = pairs.map((pair) => ({ pair, columns: this.differingColumnsOf(pair) }))
-    const texts = loadAhead(
-      work.flatMap(({ columns }) => columns.flatMap(({ parts }) => parts)),
-      ([x, y]) => Promise.all([x.load(), y.load()]),
+    const all = work.flatMap(({ columns }) => columns.flatMap(({ parts }) => parts))
+    const { before, after } = this.tables
+    const [left, right] = [before, after].map(({ snap }, side) =>
+      batchChunks(
+        snap.blobs,
+        all.map((parts) => parts[side]),
+      ),
     )
+    const texts = loadAhead(all, ([x, y]) => Promise.all([x.load(left), y.load(right)]))
     for (const { pair, columns } of work) {
       const rows = new ChangedRows(pair.a.rows, this.tables.pairs.length)
       for (const { column, parts } of columns) {

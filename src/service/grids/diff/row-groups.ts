@@ -1,6 +1,6 @@
 // Splits a table into the row groups of its compared columns.
 import { loadAhead, type WorkBudget } from '../../../json/index.ts'
-import { type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
+import { batchChunks, type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { chunksWithin, type RowGroup, splitRows } from '../column/row-groups.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
@@ -25,7 +25,7 @@ export class GroupedTable {
   private chosen: { chunk: ComparedGroup; at: number }[] = []
 
   constructor(
-    snap: Snapshot,
+    private readonly snap: Snapshot,
     columns: readonly SnapshotColumn[],
     private readonly work: WorkBudget,
   ) {
@@ -75,9 +75,13 @@ export class GroupedTable {
     isNeeded: (part: ColumnChunk, index: number) => boolean = () => true,
   ): AsyncGenerator<{ text: Buffer; part: ColumnChunk; index: number; rows: number }> {
     const needed = this.listChunks(column).filter(({ part, index }) => isNeeded(part, index))
+    const blobs = batchChunks(
+      this.snap.blobs,
+      needed.map(({ part }) => part),
+    )
     for await (const loaded of loadAhead(needed, async (placed) => ({
       ...placed,
-      text: await placed.part.load(),
+      text: await placed.part.load(blobs),
     }))) {
       yield { ...loaded, rows: loaded.part.rows }
       this.work.spend(loaded.part.bytes)
