@@ -3,11 +3,12 @@
 import type { ColumnType } from '../../../contract/column-types.ts'
 import { findValueEnd, hasEscapes, nextValue, skipWhitespace, type WorkBudget } from '../../../json/index.ts'
 import { familyOf, isDateType } from '../../store/schema/column-types.ts'
+import { DAY_CHARACTERS, DAY_MS } from '../column/bounds.ts'
 import { type ColumnChunk, columnChunksOf, readCells } from '../column/chunks.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { ValueKernel } from '../column/kernel/values.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
-import { areAlike, DAY_CHARACTERS, DAY_MS } from '../column/value-order.ts'
+import { areAlike } from '../column/value-order.ts'
 import type { ValueTest } from './value-rules.ts'
 
 /** Maximum number of rows in a result. */

@@ -5,7 +5,8 @@ import type { Bounds } from '../../../ingest/slices.ts'
 import { detectMoment } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
-import { createMomentComparison, outermostDay } from '../column/value-order.ts'
+import { outermostDay } from '../column/bounds.ts'
+import { createMomentComparison } from '../column/value-order.ts'
 import { type Automaton, accepts, compileLengths, compilePattern, compileTexts } from './automaton.ts'
 
 /** Test of a rule. */

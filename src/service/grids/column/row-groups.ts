@@ -1,4 +1,4 @@
-// Row groups: ranges of rows that end where chunks of all columns end, and what their bounds tell.
+// Row groups: ranges of rows that end where chunks of all columns end.
 import { type Bounds, mergeBounds } from '../../../ingest/slices.ts'
 import type { ColumnChunk } from './chunks.ts'
 
@@ -50,17 +50,4 @@ export function boundsWithin(parts: readonly ColumnChunk[], group: RowGroup): Bo
       : { bounds, rows }
   }
   return merged?.bounds
-}
-
-/** Texts without these code units sort the same by bytes as by code units. */
-const LATE_CODE_UNIT = /[\ud800-\uffff]/
-
-/**
- * Returns the lowest and highest value of bounds; undefined if one is not known. A text between the two by its bytes is
- * between them for JavaScript, too.
- */
-export function limitsOf({ low, high }: Bounds): [number, number] | [string, string] | undefined {
-  if (low === undefined || high === undefined) return undefined
-  const limits: [number, number] | [string, string] = [JSON.parse(low), JSON.parse(high)]
-  return limits.some((limit) => typeof limit === 'string' && LATE_CODE_UNIT.test(limit)) ? undefined : limits
 }

@@ -2,6 +2,7 @@
 import { jsonKindOf, parseInstant, parseShortNumber } from '../../../json/index.ts'
 import { isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
+import { DAY_CHARACTERS } from './bounds.ts'
 import type { Cell } from './cursor.ts'
 import { canonicalValue } from './kernel/cells.ts'
 
@@ -163,12 +164,9 @@ function isTimeInForm({ buf, start }: Cell): boolean {
 }
 
 const COLON = 0x3a
-/** Length of `2024-01-31`. */
-export const DAY_CHARACTERS = 10
 /** Length of `2024-01-31T09:30:00`, and where it has its last colon. */
 const SECOND_CHARACTERS = 19
 const LAST_COLON = 16
-export const DAY_MS = 86_400_000
 
 /** Creates the function that compares dates with one, by time. Other texts are compared as texts. */
 export function createMomentComparison(moment: string): (text: string) => number {
@@ -189,22 +187,4 @@ export function areAlike(a: string, b: string): boolean {
     a.length === DAY_CHARACTERS ||
     (a.length === SECOND_CHARACTERS && a[LAST_COLON] === ':' && b[LAST_COLON] === ':')
   )
-}
-
-/** Days between which a few days more or less have four digits of a year. */
-const FIRST_DAY = '0001-01-03'
-const LAST_DAY = '9999-12-29'
-
-/**
- * Returns a day that no value of a slice is before, or after, by the bound of the slice: texts are not in the order of
- * time. Undefined for columns of other types, and at the end of the calendar. `side`: −1 for before, 1 for after.
- */
-export function outermostDay(bound: string, type: ColumnType, side: 1 | -1): string | undefined {
-  const day = bound.slice(0, DAY_CHARACTERS)
-  if (!isDateType(type) || day < FIRST_DAY || day > LAST_DAY) return undefined
-  const hasTimes = bound.length > DAY_CHARACTERS || type.startsWith('datetime')
-  // A zone moves a time by less than a day.
-  const days = side * ((hasTimes && side === 1 ? 1 : 0) + (type === 'datetime-zone' ? 1 : 0))
-  const time = Date.parse(day) + days * DAY_MS
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString().slice(0, DAY_CHARACTERS)
 }

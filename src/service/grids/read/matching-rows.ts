@@ -14,12 +14,12 @@ import {
 } from '../../../query/index.ts'
 import { familyOf, isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
+import { limitsOf, outermostDay } from '../column/bounds.ts'
 import { type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
-import { boundsWithin, chunksWithin, limitsOf, type RowGroup, splitRows } from '../column/row-groups.ts'
+import { boundsWithin, chunksWithin, type RowGroup, splitRows } from '../column/row-groups.ts'
 import { RowSet } from '../column/row-set.ts'
 import { type ScalarBatch, streamScalars } from '../column/scalars.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
-import { outermostDay } from '../column/value-order.ts'
 
 /** A condition on the columns of a grid. */
 export interface Condition extends RowTest {
