@@ -4,7 +4,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import zlib from 'node:zlib'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { tableFromArrays, tableToIPC } from 'apache-arrow'
+import {
+  type DataType,
+  Dictionary,
+  DurationMillisecond,
+  Field,
+  Int8,
+  Int64,
+  makeData,
+  RecordBatch,
+  RecordBatchStreamWriter,
+  Schema,
+  Struct,
+  Table,
+  tableFromArrays,
+  tableToIPC,
+  Utf8,
+  Vector,
+  vectorFromArray,
+} from 'apache-arrow'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readLimits } from '../../src/contract/limits.ts'
 import { zip } from '../support/archives.ts'
@@ -277,6 +296,52 @@ describe('Arrow', () => {
   })
 })
 
+describe('Arrow dictionaries', () => {
+  /** Writes a stream with a batch for each list of values, which has a dictionary of its own for each column. */
+  const write = (types: DataType[], batches: unknown[][][]): Uint8Array => {
+    const fields = types.map((type, k) => new Field(`c${k}`, new Dictionary(type, new Int8(), k + 1), true))
+    const schema = new Schema(fields)
+    const writer = new RecordBatchStreamWriter()
+    for (const columns of batches) {
+      const children = columns.map((values, k) => {
+        const words = [...new Set(values)]
+        const data = Int8Array.from(values, (value) => words.indexOf(value))
+        const { type } = fields[k]
+        const dictionary = vectorFromArray(words, types[k])
+        return new Vector([makeData({ type, length: values.length, nullCount: 0, data, dictionary })]).data[0]
+      })
+      const length = columns[0].length
+      writer.write(
+        new RecordBatch(schema, makeData({ type: new Struct(fields), length, nullCount: 0, children })),
+      )
+    }
+    writer.finish()
+    return writer.toUint8Array(true)
+  }
+
+  it('each batch has the words of its own dictionary', async () => {
+    const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 3, maxLength: 3 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(words, words), { minLength: 1, maxLength: 6 }), async (batches) => {
+        const [found] = await readFile(write([new Utf8(), new Utf8()], batches))
+        expect(found.rows).toEqual(batches.flatMap(([a, b]) => a.map((word, k) => [word, b[k]])))
+      }),
+      { numRuns: runs(15, 300) },
+    )
+  })
+
+  it('integers beyond 2^53 in a dictionary are text', async () => {
+    const [found] = await readFile(write([new Int64()], [[[1n, 2n]], [[9007199254740993n, 1n]]]))
+    expect(found.rows).toEqual([['1'], ['2'], ['9007199254740993'], ['1']])
+  })
+
+  it('durations are clocks', async () => {
+    const values = vectorFromArray([1500n, -1n, 93_600_000n, null], new DurationMillisecond())
+    const [found] = await readFile(tableToIPC(new Table({ d: values })))
+    expect(found.rows).toEqual([['00:00:01.5'], ['-00:00:00.001'], ['26:00:00'], [null]])
+  })
+})
+
 describe('OpenDocument spreadsheets', () => {
   const ods = (sheets: string): Promise<Buffer> =>
     zip({
@@ -313,6 +378,23 @@ describe('OpenDocument spreadsheets', () => {
       [-2, 'n', null, null],
     ])
     expect(found.warnings.join()).toMatch(/formula errors/)
+    const old = await ods(
+      sheet('One', [
+        text('a') + text('b'),
+        ...['#DIV/0!', 'Err:502', '5'].map(
+          (shown, k) =>
+            number(k) +
+            `<table:table-cell table:formula="of:=1/0" office:value-type="float" office:value="0"><text:p>${shown}</text:p></table:table-cell>`,
+        ),
+      ]),
+    )
+    const [inOld] = await readFile(old)
+    expect(inOld.rows).toEqual([
+      [0, null],
+      [1, null],
+      [2, 0],
+    ])
+    expect(inOld.warnings.join()).toMatch(/formula errors/)
   })
 
   it('each ODS sheet becomes a table; --sheet and --range select', async () => {

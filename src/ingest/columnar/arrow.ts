@@ -2,6 +2,7 @@
 import { readSync } from 'node:fs'
 import { CompressionType, type DataType, setCompressionCodec, Type, tableFromIPC } from '@uwdata/flechette'
 import { decompressZstd } from 'hyparquet-compressors'
+import { splitStream } from './arrow-stream.ts'
 import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
 import {
   convertDecimal,
@@ -57,19 +58,22 @@ export function readArrow({ size, columns: mostColumns, rows: mostRows, ratio }:
     encode: none,
   })
   setCompressionCodec(CompressionType.ZSTD, { decode: counted((data) => decompressZstd(data)), encode: none })
-  const table = tableFromIPC(bytes, { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true })
-  const { fields, endianness } = table.schema
+  const options = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true }
+  const tables = splitStream(bytes).map((part) => tableFromIPC(part, options))
+  const { fields, endianness } = tables[0].schema
+  const rows = tables.reduce((sum, { numRows }) => sum + numRows, 0)
   if (endianness !== 0)
     throw new RefusedFile('a big-endian Arrow file', 'Write it on a little-endian machine, or as Parquet.')
   if (fields.length > mostColumns)
     throw new RefusedFile(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
-  if (table.numRows > mostRows) throw new RefusedFile(`the file claims to have ${table.numRows} rows`)
+  if (rows > mostRows) throw new RefusedFile(`the file claims to have ${rows} rows`)
   const columns = fields.map(({ name, type }, k) => {
     const columnFormat = columnTypeOf(type)
-    const isUnsafe = (value: unknown): boolean =>
-      typeof value === 'bigint' && (value > MAX_SAFE || value < -MAX_SAFE)
-    if (type.typeId === Type.Decimal && type.scale === 0) {
-      const isText = hasValue(table.getChildAt(k), table.numRows, isUnsafe)
+    const own = valueTypeOf(type)
+    const hasUnsafe = (): boolean =>
+      tables.some((table) => hasUnsafeInteger(table.getChildAt(k), table.numRows))
+    if (own.typeId === Type.Decimal && own.scale === 0) {
+      const isText = hasUnsafe()
       return {
         name,
         type: isText ? ('text' as const) : ('number' as const),
@@ -77,49 +81,47 @@ export function readArrow({ size, columns: mostColumns, rows: mostRows, ratio }:
       }
     }
     // As in CSV, 64-bit integers that a double cannot represent make the column text.
-    if (
-      columnFormat.type === 'number' &&
-      type.typeId === Type.Int &&
-      hasValue(table.getChildAt(k), table.numRows, isUnsafe)
-    )
-      return { name, type: 'text' as const, toJson: toStringJson }
+    if (own.typeId === Type.Int && hasUnsafe()) return { name, type: 'text' as const, toJson: toStringJson }
     return { name, ...columnFormat }
   })
   return {
-    rows: table.numRows,
+    rows,
     columns,
     async *values() {
-      for (let from = 0; from < table.numRows; from += BATCH_ROWS) {
-        const length = Math.min(BATCH_ROWS, table.numRows - from)
-        for (const [k] of columns.entries()) {
-          const column = table.getChildAt(k)
-          yield { column: k, values: Array.from({ length }, (_, r) => column.at(from + r)) }
+      for (const table of tables)
+        for (let from = 0; from < table.numRows; from += BATCH_ROWS) {
+          const length = Math.min(BATCH_ROWS, table.numRows - from)
+          for (const [k] of columns.entries()) {
+            const column = table.getChildAt(k)
+            yield { column: k, values: Array.from({ length }, (_, r) => column.at(from + r)) }
+          }
         }
-      }
     },
   }
 }
 
-/** Returns whether the test holds for any of the first `count` values. */
-function hasValue(
-  column: { at(k: number): unknown },
-  count: number,
-  is: (value: unknown) => boolean,
-): boolean {
-  for (let k = 0; k < count; k++) if (is(column.at(k))) return true
+/** Returns whether one of the first `count` values is an integer that a double cannot represent. */
+function hasUnsafeInteger(column: { at(k: number): unknown }, count: number): boolean {
+  for (let k = 0; k < count; k++) {
+    const value = column.at(k)
+    if (typeof value === 'bigint' && (value > MAX_SAFE || value < -MAX_SAFE)) return true
+  }
   return false
+}
+
+/** Returns the type of the values of a column that may be encoded by a dictionary, or as runs. */
+function valueTypeOf(type: DataType): DataType {
+  if (type.typeId === Type.Dictionary) return valueTypeOf(type.dictionary)
+  return type.typeId === Type.RunEndEncoded ? valueTypeOf(type.children[1].type) : type
 }
 
 /**
  * Returns the column type of an Arrow type, and the function that writes its values as JSON. Throws
  * `RefusedFile`.
  */
-function columnTypeOf(type: DataType): { type: ColumnType; toJson: ToJson } {
+function columnTypeOf(encoded: DataType): { type: ColumnType; toJson: ToJson } {
+  const type = valueTypeOf(encoded)
   switch (type.typeId) {
-    case Type.Dictionary:
-      return columnTypeOf(type.dictionary)
-    case Type.RunEndEncoded:
-      return columnTypeOf(type.children[1].type)
     case Type.Union:
       throw new RefusedFile('a column of unions, which are not supported', 'Write a column for each type.')
     case Type.Null:
@@ -135,7 +137,8 @@ function columnTypeOf(type: DataType): { type: ColumnType; toJson: ToJson } {
       return { type: 'boolean', toJson: toBooleanJson }
     case Type.Date:
     case Type.Timestamp:
-    case Type.Time: {
+    case Type.Time:
+    case Type.Duration: {
       const text = momentFormatterOf(type)
       return {
         type: 'text',
@@ -159,10 +162,10 @@ function columnTypeOf(type: DataType): { type: ColumnType; toJson: ToJson } {
   }
 }
 
-/** Returns the function that formats dates or times of an Arrow type. */
+/** Returns the function that formats dates, times or durations of an Arrow type. */
 function momentFormatterOf(type: DataType): (value: unknown) => string {
   if (type.typeId === Type.Date) return (value) => formatDay(Math.floor(Number(value) / DAY_MS))
-  if (type.typeId === Type.Time) {
+  if (type.typeId === Type.Time || type.typeId === Type.Duration) {
     const perSecond = TICKS_PER_SECOND[type.unit]
     return (value) => formatTime(toBigInt(value), perSecond)
   }
@@ -177,20 +180,18 @@ const TICKS_PER_SECOND = [1n, 1000n, 1_000_000n, 1_000_000_000n]
 const DAY_MS = 24 * 3600 * 1000
 
 /** Returns the function that converts values of a type to JSON values, at any depth. Throws `RefusedFile`. */
-function jsonConverterOf(type: DataType): Plain {
+function jsonConverterOf(encoded: DataType): Plain {
+  const type = valueTypeOf(encoded)
   switch (type.typeId) {
     case Type.Date:
     case Type.Timestamp:
     case Type.Time:
+    case Type.Duration:
       return skipNulls(momentFormatterOf(type))
     case Type.Decimal:
       return skipNulls((value) => convertDecimal(value, type.scale))
     case Type.Float:
       return type.precision === 2 ? (value) => value : convertSingle
-    case Type.Dictionary:
-      return jsonConverterOf(type.dictionary)
-    case Type.RunEndEncoded:
-      return jsonConverterOf(type.children[1].type)
     case Type.Union:
       throw new RefusedFile('a column of unions, which are not supported', 'Write a column for each type.')
     case Type.List:

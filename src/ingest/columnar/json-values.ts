@@ -213,12 +213,12 @@ export function formatInt96(bytes: Uint8Array): string {
   return formatTimestamp(micros * 1000n + (nanos % 1000n), 1_000_000_000n)
 }
 
-/** Formats a time of day: `10:00:00.000001`. `perSecond`: ticks per second. */
+/** Formats a time of day or a duration: `10:00:00.000001`, `26:00:00`. `perSecond`: ticks per second. */
 export function formatTime(value: bigint, perSecond: bigint): string {
   return formatClock(value * (1_000_000_000n / perSecond))
 }
 
-/** Formats nanoseconds of a day, with as many decimals as needed. Damaged values can be negative. */
+/** Formats nanoseconds as a clock, with as many decimals as needed. Durations can be negative. */
 function formatClock(nanos: bigint): string {
   if (nanos < 0n) return `-${formatClock(-nanos)}`
   const seconds = Number(nanos / 1_000_000_000n)

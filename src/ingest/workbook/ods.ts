@@ -100,6 +100,8 @@ class RowVisitor implements XmlVisitor {
   private value: string | undefined
   private paragraphs: string | undefined
   private inParagraph = false
+  /** Whether the cell has a formula with an error. */
+  private isError = false
   /** Whether the cell has a formula without a value. */
   private isUncomputed = false
   /** Nesting of notes and phonetic hints, whose paragraphs do not belong to the cell. */
@@ -129,7 +131,8 @@ class RowVisitor implements XmlVisitor {
       case 'table:table-cell':
       case 'table:covered-table-cell':
         this.repeated = parseRepeat(attributes['table:number-columns-repeated'])
-        this.value = cellValueOf(attributes, this.number + 1, this.reading.warnings)
+        this.value = cellValueOf(attributes)
+        this.isError = attributes['calcext:value-type'] === 'error'
         this.isUncomputed =
           attributes['table:formula'] !== undefined && attributes['office:value-type'] === undefined
         this.paragraphs = undefined
@@ -182,7 +185,11 @@ class RowVisitor implements XmlVisitor {
   /** Adds the current cell, as often as it is repeated. */
   private addCell(): void {
     const { row, column, repeated } = this
-    const cell = this.value ?? this.paragraphs
+    let cell = this.value ?? this.paragraphs
+    if (this.isError || (this.value !== undefined && ERROR_TEXT.test(this.paragraphs ?? ''))) {
+      this.reading.warnings.countLine(this.number + 1, 'formula errors were read as null')
+      cell = ''
+    }
     if (cell === undefined && this.isUncomputed)
       noteUncomputedFormula(this.number + 1, column, this.reading.warnings)
     if (cell !== undefined && cell !== '') {
@@ -216,6 +223,9 @@ class RowVisitor implements XmlVisitor {
   }
 }
 
+/** What cells of formulas with errors show. Older programs store the number 0 as their value. */
+const ERROR_TEXT = /^(?:#(?:DIV\/0!|N\/A|NAME\?|NULL!|NUM!|REF!|VALUE!)|Err:\d{3})$/
+
 /** Parses a repeat count: at least 1. */
 function parseRepeat(attribute: string | undefined): number {
   const count = Number(attribute ?? 1)
@@ -240,11 +250,7 @@ function formatDuration(duration = ''): string {
  * Returns the value of a cell that is not text: numbers unchanged, dates in ISO 8601, times as 10:30:00.
  * undefined for text.
  */
-function cellValueOf(
-  attributes: Record<string, string>,
-  line: number,
-  warnings: Warnings,
-): string | undefined {
+function cellValueOf(attributes: Record<string, string>): string | undefined {
   switch (attributes['office:value-type']) {
     case 'float':
     case 'currency':
@@ -257,8 +263,6 @@ function cellValueOf(
     case 'time':
       return formatDuration(attributes['office:time-value'])
     default:
-      if (attributes['calcext:value-type'] !== 'error') return undefined
-      warnings.countLine(line, 'formula errors were read as null')
-      return ''
+      return undefined
   }
 }
