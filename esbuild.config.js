@@ -342,6 +342,7 @@ const pages = {
     files: 'src/browser/files/index.ts',
     history: 'src/browser/history.ts',
     rows: 'src/browser/rows.ts',
+    'pick-rows': 'src/browser/pick-rows.ts',
     query: 'src/browser/query.ts',
     summary: 'src/browser/summary.ts',
     share: 'src/browser/share.ts',

@@ -19,6 +19,9 @@ onAction({ rows: (button) => startCorrecting(button.dataset.fid ?? '', button as
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
+/** Types of columns whose values can be kept as texts. */
+const IS_KEPT_AS_TEXT = new Set(['number', 'boolean', 'json'])
+
 /** A column, as the API knows it. */
 interface Column {
   name: string
@@ -170,11 +173,8 @@ class CellEditor {
         this.createHistory(column, row),
       ],
       async (message) => {
-        const after = isEmpty.checked
-          ? 'null'
-          : value.value === shown
-            ? before
-            : toJson(value.value, column.type)
+        const isKept = value.value === shown && before !== 'null'
+        const after = isEmpty.checked ? 'null' : isKept ? before : toJson(value.value, column.type)
         if (after === before) return 'stay'
         items[row - 1] = after
         await this.replaceItems(column, items, message)
@@ -221,7 +221,10 @@ class CellEditor {
         `${cell.before ?? '–'} → ${cell.after ?? '–'}, version ${version}, ${new Date(made_at).toLocaleString()}${who}${why}`,
       ]
     })
-    return lines.length > 0 ? lines : ['It has never changed.']
+    const found = lines.length > 0 ? lines : ['It has never changed.']
+    return this.key
+      ? found
+      : [...found, `Without a key, its row is found by ${names[0]}: before that changed, it is not known.`]
   }
 
   /** Loads the values of a column as JSON text: they are sent back as they are, also 1.10 and 9007199254740993. */
@@ -234,8 +237,9 @@ class CellEditor {
     const name = create('input', { value: column.name, maxlength: 500 })
     const action = createSelect([
       ['rename', 'rename it'],
-      ['number', 'read its texts as numbers'],
-      ['text', 'keep its values as texts'],
+      ...(column.type === 'number' ? [] : ([['number', 'read its texts as numbers']] as const)),
+      // The texts of dates are dates.
+      ...(IS_KEPT_AS_TEXT.has(column.type) ? ([['text', 'keep its values as texts']] as const) : []),
       ['hide', 'hide it on this page'],
       ['remove', 'remove it, with its data'],
     ])

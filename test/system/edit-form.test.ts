@@ -318,3 +318,55 @@ itLong(
   },
   25_000,
 )
+
+it('texts and names of columns with line ends stay as they are in filters and in the form', async () => {
+  const { test, url } = site()
+  const grid = await test.grid('alice', 'lines', {
+    note: ['one\ntwo', 'onetwo', 'one\r\ntwo'],
+    'unit\nprice': [10, 20, 30],
+    unitprice: [100, 200, 300],
+  })
+  const page = await site().signIn('alice')
+  const address = `${url}/~${grid.fid.replace(':', '/')}/`
+  const shownPrices = () =>
+    page.$$eval('main tbody td:nth-child(3)', (cells) => cells.map(({ textContent }) => textContent))
+  for (const [row, price] of [
+    [1, '10'],
+    [3, '30'],
+  ]) {
+    await page.goto(address)
+    await page.click(`main tbody tr:nth-child(${row}) td:nth-child(2)`)
+    await Promise.all([
+      page.waitForNavigation(),
+      page.click('form.filter > button:last-child'),
+    ])
+    expect(await shownPrices()).toEqual([price])
+    // The same condition again.
+    await Promise.all([page.waitForNavigation(), page.click('form.filter button[type=submit]')])
+    expect(await shownPrices()).toEqual([price])
+  }
+  const { client, close } = await connectRemote(url, { user: 'alice', apiKey: test.keys.get('alice') })
+  const whole = await client.call('grids.get', { fid: grid.fid })
+  const made = await compileChart(client, whole, 'bar', { x: 'note', y: 'unit\nprice' })
+  await close()
+  const { file } = await test.plot('alice', JSON.parse(JSON.stringify(made)))
+  const stored = async () => (await test.ask('alice', 'GET', `/v2/plots/${file.fid}/content`)).json
+  const { data } = await stored()
+  await page.goto(`${url}/~${file.fid.replace(':', '/')}/`)
+  await page.click('[data-action=edit]')
+  await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'note')
+  await fill(page, '[name=title]', 'Prices')
+  await page.click('#edit button.primary')
+  await said(page, 'Saved.')
+  const changed = await stored()
+  expect([changed.layout.title.text, changed.data]).toEqual(['Prices', data])
+  expect(await page.$eval('[name=y]', (input) => (input as HTMLInputElement).value)).toBe('unit⏎price')
+  await fill(page, '[name=y]', 'unit⏎price,unitprice')
+  await page.click('#edit button.primary')
+  await said(page, 'Saved.')
+  expect((await stored()).data.map(({ name }: { name: string }) => name)).toEqual([
+    'unit\nprice',
+    'unitprice',
+  ])
+  await page.browserContext().close()
+})

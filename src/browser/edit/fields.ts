@@ -8,6 +8,7 @@ import {
   optionKindOf,
 } from '../../charts/spec/options.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
+import { readLineEnds, showLineEnds } from '../../contract/web/line-ends.ts'
 import { create, createSelect } from '../dom.ts'
 
 /** Layout members that hold sizes, in pixels. */
@@ -90,12 +91,14 @@ function labelOf(name: FieldName): string {
 /** Returns the value of a field as text: `yes` for a checked flag. */
 export function readField(field: Element): string {
   if (field instanceof HTMLInputElement && field.type === 'checkbox') return field.checked ? 'yes' : ''
-  return (field as Field).value.trim()
+  const text = (field as Field).value.trim()
+  return field instanceof HTMLInputElement ? readLineEnds(text) : text
 }
 
 export function writeField(field: Element, value: string): void {
-  if (field instanceof HTMLInputElement && field.type === 'checkbox') field.checked = value === 'yes'
-  else (field as Field).value = value
+  if (!(field instanceof HTMLInputElement)) (field as Field).value = value
+  else if (field.type === 'checkbox') field.checked = value === 'yes'
+  else field.value = showLineEnds(value)
 }
 
 /** Returns the text in the field of an option value. */

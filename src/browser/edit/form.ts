@@ -3,6 +3,7 @@
 import { getOption } from '../../charts/spec/options.ts'
 import { acceptsOption, CHART_TYPES, isChartType, TYPE_SPECIFIC_OPTIONS } from '../../charts/spec/types.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
+import { showLineEnds } from '../../contract/web/line-ends.ts'
 import type { ChartPart } from '../chart-parts.ts'
 import { create, createButton, createSelect } from '../dom.ts'
 import type { ColoredSeries } from './colors.ts'
@@ -129,7 +130,7 @@ export class EditForm {
       x === undefined ? 'none' : undefined,
     )
     this.setChoices('theme', opened.listThemes())
-    this.columnList.replaceChildren(...names.map((name) => new Option(name, name)))
+    this.columnList.replaceChildren(...names.map((name) => new Option(showLineEnds(name))))
   }
 
   /** Fills a select field; `empty` labels the empty choice. */
@@ -158,7 +159,8 @@ export class EditForm {
     for (const name of FIELD_NAMES) {
       const value = this.read(name)
       // Line ends differ between a field and the figure.
-      if (value !== stored[name].replace(/\r\n?/g, '\n').trim()) changed[name] = value
+      const lines = (text: string): string => showLineEnds(text.replace(/\r\n?/g, '\n').trim())
+      if (lines(value) !== lines(stored[name])) changed[name] = value
     }
     return changed
   }

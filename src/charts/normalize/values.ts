@@ -310,7 +310,7 @@ export class ChartValues extends ValueReader {
 
   /** Notes how many values of --by are combined into one series, or not shown. */
   async noteSmallSeries({ name }: Column): Promise<void> {
-    const counts = await this.countDistinct(name)
+    const counts = await this.countDistinct(name, true)
     const shownSeries = this.options.top ?? DEFAULT_MAX_SERIES - 1
     if (!counts || counts.distinct <= shownSeries + 1) return
     const maxTop = Math.min(counts.distinct, MAX_SERIES)

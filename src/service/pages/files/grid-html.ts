@@ -4,6 +4,7 @@ import { formatFid, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import { quoteShellWord } from '../../../contract/shell.ts'
+import { hasLineEnds, LINE_ENDS_PARAMETER, showLineEnds } from '../../../contract/web/line-ends.ts'
 import { formatSortKey, parseSort, quoteColumnName, type SortKey } from '../../../query/index.ts'
 import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
@@ -16,6 +17,7 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { siteOptionsOf } from '../answer.ts'
+import { assetPathOf } from '../assets.ts'
 import {
   accessQueryOf,
   appendQuery,
@@ -142,7 +144,9 @@ export class GridRenderer {
     // Data that is dropped on the page changes the grid.
     const context = isEditable && isOwner ? { grid: formatFid(file), name: file.filename } : {}
     const next = this.urlTo({}).slice(service.url.length)
-    const options = { ...siteOptionsOf(principal.caller), context, scheme, next }
+    const { scripts: siteScripts = [], ...site } = siteOptionsOf(principal.caller)
+    const scripts = [...siteScripts, assetPathOf('pick-rows.js')]
+    const options = { ...site, scripts, context, scheme, next }
     const html = parts.filter((part) => part !== undefined).join('\n')
     return renderDocument(file.filename, html, { above, ...options })
   }
@@ -201,7 +205,7 @@ export class GridRenderer {
 
   private renderFilterForm(): string {
     const { shown, asked, view } = this.grid
-    return `<form method="get" action="${escapeHtml(this.pageUrl)}" class="filter"><label>Where <input name="where" value="${escapeHtml(asked ?? '')}" placeholder="${escapeHtml(exampleCondition(shown))}" size="40" maxlength="10000"></label>${this.renderHiddenFields({ sort: view.sort })} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${this.linkTo({ where: undefined, page: 1 })}">All rows</a>`}</form>`
+    return `<form method="get" action="${escapeHtml(this.pageUrl)}" class="filter"><label>Where <input name="where" value="${escapeHtml(showLineEnds(asked ?? ''))}" placeholder="${escapeHtml(exampleCondition(shown))}" size="40" maxlength="10000"></label>${this.renderHiddenFields({ sort: view.sort }, asked)} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${this.linkTo({ where: undefined, page: 1 })}">All rows</a>`}</form>`
   }
 
   /** Renders the form that opens a page by its number. */
@@ -210,12 +214,15 @@ export class GridRenderer {
     return `<form method="get" action="${escapeHtml(this.pageUrl)}"><label>Page <input class="short" type="number" name="page" min="1" max="${pages}" value="${view.page}"></label>${this.renderHiddenFields({ sort: view.sort, where: view.where })} <button type="submit">Go</button></form>`
   }
 
-  /** Renders fields with values that a form keeps. */
-  private renderHiddenFields(kept: Partial<GridQuery>): string {
+  /** Renders fields with values that a form keeps. `asked`: text of a field that is shown. */
+  private renderHiddenFields(kept: Partial<Pick<GridQuery, 'sort' | 'where'>>, asked = ''): string {
     const { columns } = this.grid.view
     const { shareKey, version } = this.principal
+    const showsEnds = [kept.sort, kept.where, asked].some((text) => text !== undefined && hasLineEnds(text))
     return Object.entries({
-      ...kept,
+      sort: kept.sort && showLineEnds(kept.sort),
+      where: kept.where && showLineEnds(kept.where),
+      [LINE_ENDS_PARAMETER]: showsEnds ? '1' : undefined,
       columns: columns > 1 ? String(columns) : undefined,
       share_key: shareKey,
       version,

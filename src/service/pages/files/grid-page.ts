@@ -1,6 +1,7 @@
 /** Page of a grid: its rows as a table, with filter and sorting. */
 import { Problem } from '../../../contract/errors.ts'
 import { formatFid } from '../../../contract/fid.ts'
+import { LINE_ENDS_PARAMETER, readLineEnds } from '../../../contract/web/line-ends.ts'
 import { toByteStream, type WorkBudget } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
@@ -28,12 +29,15 @@ function parseQuery(query: URLSearchParams): GridQuery {
     const value = Number(query.get(name) ?? 1)
     return Number.isSafeInteger(value) && value >= 1 ? value : 1
   }
-  const where = query.get('where')?.trim()
+  const text = (name: string): string | undefined => {
+    const value = query.get(name)?.trim() || undefined
+    return value !== undefined && query.has(LINE_ENDS_PARAMETER) ? readLineEnds(value) : value
+  }
   return {
     page: number('page'),
     columns: number('columns'),
-    where: where === '' ? undefined : where,
-    sort: query.get('sort') || undefined,
+    where: text('where'),
+    sort: text('sort'),
   }
 }
 
