@@ -137,6 +137,11 @@ export class Client {
     this.versions.set(fid, version)
   }
 
+  /** Returns the version that requests for a file read; undefined for the current one. */
+  versionOf(fid: string): string | undefined {
+    return this.versions.get(fid)
+  }
+
   /** Throws `usage` if an earlier version was set: the operation works only with the current one. */
   private assertCurrentVersion(fid: string): void {
     const version = this.versions.get(fid)

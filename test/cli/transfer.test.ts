@@ -75,6 +75,31 @@ describe('pull', () => {
     expect((await run(['pull', 'Reports/b', 'chosen', '--where', 'x > 3'])).stderr).toContain('no column "x"')
   })
 
+  it('pull writes the version, the draft and the data that the file has now', async () => {
+    const pull = async (file: string, path: string) => {
+      const { stdout } = await run(['pull', file, 'now', '--json', 'action'])
+      return `${JSON.parse(stdout)[0].action} ${readFileSync(join(cwd, 'now', path), 'utf8').replaceAll('\n', ' ')}`
+    }
+    writeFileSync(join(cwd, 'dated.csv'), 'd,v\n2024-01-01,1\n2024-01-02,2\n')
+    await run(['upload', 'dated.csv', '--plot', 'line', '--x', 'd', '--y', 'v'])
+    expect(await pull('dated line', 'dated line.json')).toMatch(/^downloaded .*\[1,2\]/)
+    expect(await pull('dated line', 'dated line.json')).toMatch(/^unchanged .*\[1,2\]/)
+    writeFileSync(join(cwd, 'dated.csv'), 'd,v\n2024-01-01,5\n')
+    await run(['upload', 'dated.csv', '--on-conflict', 'replace', '--yes'])
+    expect(await pull('dated line', 'dated line.json')).toMatch(/^downloaded .*\[5\]/)
+    expect(await pull('dated', 'dated.csv')).toBe('downloaded d,v 2024-01-01,5 ')
+    expect(await pull('dated@1', 'dated.csv')).toBe('downloaded d,v 2024-01-01,1 2024-01-02,2 ')
+    expect(await pull('dated@1', 'dated.csv')).toBe('unchanged d,v 2024-01-01,1 2024-01-02,2 ')
+    expect(await pull('dated', 'dated.csv')).toBe('downloaded d,v 2024-01-01,5 ')
+    for (const value of [7, 8]) {
+      writeFileSync(join(cwd, 'dated.csv'), `d,v\n2024-01-01,${value}\n`)
+      await run(['upload', 'dated.csv', '--on-conflict', 'replace', '--draft', 'next'])
+      expect(await pull('dated@next', 'dated.csv')).toBe(`downloaded d,v 2024-01-01,${value} `)
+    }
+    expect(await pull('dated@next', 'dated.csv')).toBe('unchanged d,v 2024-01-01,8 ')
+    expect(await pull('dated', 'dated.csv')).toBe('downloaded d,v 2024-01-01,5 ')
+  })
+
   it('pull --force downloads again, and pull --dry-run writes nothing', async () => {
     const path = join(cwd, 'out/Reports/b.csv')
     const before = statSync(path).ino

@@ -1,5 +1,15 @@
 // `gridline pull`: downloads files into a directory, and skips unchanged ones.
-import { createWriteStream, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  createReadStream,
+  createWriteStream,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -116,10 +126,10 @@ export const command = defineCommand({
       items,
       async ({ file, path, text }) => {
         const { fid } = file
-        const rowQuery = file.filetype === 'grid' && text === undefined ? query : {}
-        const isSame = text === undefined ? state.isCurrent(path, file, rowQuery) : hasText(path, text)
+        const content = { fid, ...(text === undefined && { version: client.versionOf(fid), ...query }) }
+        const isSame = text === undefined ? state.isCurrent(path, file, content) : hasText(path, text)
         if (!options.force && isSame) {
-          if (text !== undefined) state.record(path, {})
+          if (text !== undefined) state.record(path, content)
           return { path, fid, action: 'unchanged' }
         }
         if (!options.force && !state.isOurs(path))
@@ -128,9 +138,9 @@ export const command = defineCommand({
           })
         if (options.dryRun) return { path, fid, action: 'would download' }
         const bytes = text === undefined ? await download(client, file, { format, ...query }) : [text]
-        await writeDownload(bytes, file, path, directory)
-        state.record(path, rowQuery)
-        return { path, fid, action: 'downloaded' }
+        const hasChanged = await writeDownload(bytes, file, path, directory)
+        state.record(path, content)
+        return { path, fid, action: hasChanged || options.force ? 'downloaded' : 'unchanged' }
       },
       options.jobs ?? DEFAULT_JOBS,
     )
@@ -141,20 +151,26 @@ export const command = defineCommand({
   },
 })
 
-/** Filter and order of the downloaded rows. */
-interface RowSelection {
+/** What a local file has: a version of a file, and filter and order of the downloaded rows. */
+interface PulledContent {
+  fid: string
+  version?: string
   where?: string
   sort?: string
 }
 
-/** Formats the record of a downloaded file: size, modification time in ms, and row selection. */
-function formatEntry(
-  { size, mtimeMs }: { size: number; mtimeMs: number },
-  { where, sort }: RowSelection,
-): string {
-  const selection =
-    where === undefined && sort === undefined ? '' : ` ${JSON.stringify([where ?? null, sort ?? null])}`
-  return `${size} ${mtimeMs}${selection}`
+/** A version by its number, whose content does not change. */
+const FIXED_VERSION = /^[1-9]\d*$/
+
+/** Formats the record of a downloaded file: its state and its content. */
+function formatEntry(stats: { size: number; mtimeMs: number }, content: PulledContent): string {
+  const { fid, version, where, sort } = content
+  return `${formatState(stats)} ${JSON.stringify({ fid, version, where, sort })}`
+}
+
+/** Formats the state of a local file: its size, and its modification time in ms. */
+function formatState({ size, mtimeMs }: { size: number; mtimeMs: number }): string {
+  return `${size} ${mtimeMs}`
 }
 
 /** Records of downloads into a directory. Files changed since their download are not replaced. */
@@ -172,24 +188,26 @@ class DownloadRecords {
   }
 
   /**
-   * Returns whether a local file has the current version and the same rows. Its modification time is that of
-   * the server.
+   * Returns whether a local file surely has the same version and rows. Its modification time is that of the server. The
+   * data of a plot, a draft, and the version of a name can change without the file.
    */
-  isCurrent(path: string, { date_modified }: FileMeta, rows: RowSelection): boolean {
+  isCurrent(path: string, { filetype, date_modified }: FileMeta, content: PulledContent): boolean {
+    const { version } = content
     const stats = statSync(path, { throwIfNoEntry: false })
-    if (!stats || this.entries[this.key(path)] !== formatEntry(stats, rows)) return false
+    if (!stats || filetype !== 'grid' || !(version === undefined || FIXED_VERSION.test(version))) return false
+    if (this.entries[this.key(path)] !== formatEntry(stats, content)) return false
     return Math.abs(stats.mtimeMs - Date.parse(date_modified)) < 1
   }
 
   /** Returns whether a local file is absent, or unchanged since its download. */
   isOurs(path: string): boolean {
     const stats = statSync(path, { throwIfNoEntry: false })
-    return !stats || (this.entries[this.key(path)] ?? '').split(' ', 2).join(' ') === formatEntry(stats, {})
+    return !stats || (this.entries[this.key(path)] ?? '').split(' ', 2).join(' ') === formatState(stats)
   }
 
   /** Records a finished download. */
-  record(path: string, rows: RowSelection): void {
-    this.entries[this.key(path)] = formatEntry(statSync(path), rows)
+  record(path: string, content: PulledContent): void {
+    this.entries[this.key(path)] = formatEntry(statSync(path), content)
   }
 
   /** Writes the records to the directory. */
@@ -244,6 +262,20 @@ function hasText(path: string, text: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true && readFileSync(path, 'utf8') === text
 }
 
+/** Returns whether two files have the same bytes; false if one is missing. */
+async function haveSameBytes(a: string, b: string): Promise<boolean> {
+  const sizes = [a, b].map((path) => statSync(path, { throwIfNoEntry: false })?.size)
+  if (sizes[0] !== sizes[1]) return false
+  const hashes = await Promise.all(
+    [a, b].map(async (path) => {
+      const hash = createHash('sha256')
+      await pipeline(createReadStream(path), hash)
+      return hash.digest('hex')
+    }),
+  )
+  return hashes[0] === hashes[1]
+}
+
 /** Starts the download of a grid or a figure. */
 async function download(
   client: Client,
@@ -257,13 +289,16 @@ async function download(
   return response.bytes()
 }
 
-/** Writes to a temporary file first: a failed download leaves the previous file. */
+/**
+ * Writes to a temporary file first: a failed download leaves the previous file. Returns whether the content differs from
+ * that file.
+ */
 async function writeDownload(
   bytes: AsyncIterable<Uint8Array> | Iterable<string>,
   { date_modified }: FileMeta,
   path: string,
   directory: string,
-): Promise<void> {
+): Promise<boolean> {
   assertNoLink(dirname(path), directory)
   mkdirSync(dirname(path), { recursive: true })
   const temporaryFile = `${path}.${process.pid}.part`
@@ -271,7 +306,9 @@ async function writeDownload(
     await pipeline(Readable.from(bytes), createWriteStream(temporaryFile))
     const modified = new Date(date_modified)
     utimesSync(temporaryFile, modified, modified)
+    const hasChanged = !(await haveSameBytes(temporaryFile, path))
     renameSync(temporaryFile, path)
+    return hasChanged
   } catch (error) {
     rmSync(temporaryFile, { force: true })
     if (error instanceof Problem) throw error
