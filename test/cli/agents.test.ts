@@ -170,6 +170,58 @@ describe('watch', () => {
     expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(130)
     expect((await run(['cat', 'live'])).stdout).toBe('n,t\n9,z\n')
   })
+
+  /** Watches a file, appends a part of it after each message, and returns the messages and the grid. */
+  const watchParts = async (
+    name: string,
+    parts: string[],
+    options: string[],
+    between?: () => Promise<void>,
+  ) => {
+    writeFileSync(join(cwd, `${name}.csv`), parts[0])
+    const child = start(['watch', `${name}.csv`, ...options], { home, cwd })
+    const lines = createInterface({ input: child.stderr! })[Symbol.asyncIterator]()
+    const seen: string[] = []
+    const next = async (): Promise<void> => {
+      for (let line = ''; !/created|replaced|appended/.test(line); ) {
+        line = (await lines.next()).value
+        if (/created|replaced|appended/.test(line)) seen.push(/created|replaced|appended/.exec(line)![0])
+      }
+    }
+    await next()
+    await between?.()
+    for (const part of parts.slice(1)) {
+      appendFileSync(join(cwd, `${name}.csv`), part)
+      await next()
+    }
+    child.kill('SIGINT')
+    await new Promise((resolve) => child.once('exit', resolve))
+    return [seen.join(' '), (await run(['cat', name])).stdout]
+  }
+
+  it('new rows below a title, or of a file whose last line is skipped, are read with the whole file', async () => {
+    expect(await watchParts('titled', ['Umsatz, 2024\ndatum;wert\na;1,5\nc;2,5\n', 'b;3,5\n'], [])).toEqual([
+      'created replaced',
+      'datum,wert\na,"1,5"\nc,"2,5"\nb,"3,5"\n',
+    ])
+    expect(await watchParts('summed', ['a,b\n1,x\n2,y\n', '3,z\n4,q\n'], ['--skip-last', '1'])).toEqual([
+      'created replaced',
+      'a,b\n1,x\n2,y\n3,z\n',
+    ])
+  })
+
+  it('new rows go to the columns of their names', async () => {
+    const swap = async (): Promise<void> => {
+      const { stdout } = await run(['show', 'moved', '--json'])
+      const { fid, cols } = JSON.parse(stdout)
+      const path = `/v2/grids/${fid}/col?uid=${cols[1].uid}`
+      expect((await run(['api', 'PUT', path, '-F', 'cols=[{"order":0}]'])).code).toBe(0)
+    }
+    expect(await watchParts('moved', ['price;cost\n10;1\n20;2\n', '30;3\n'], [], swap)).toEqual([
+      'created appended',
+      'cost,price\n1,10\n2,20\n3,30\n',
+    ])
+  })
 })
 
 describe('errors', () => {

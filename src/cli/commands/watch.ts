@@ -1,4 +1,6 @@
 // `gridline watch`: uploads a file each time it changes, or appends its new rows.
+
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -74,14 +76,16 @@ function fileStateOf({ size, mtimeMs }: { size: number; mtimeMs: number }): stri
   return `${size} ${mtimeMs}`
 }
 
-/** Returns whether options refer to lines at the start of the file, which appended rows lack. */
-function hasLines({ skip, comment, header }: ReadingOptions): boolean {
-  return skip !== undefined || comment !== undefined || header !== undefined
+/** Returns whether options refer to lines of the file, so that new rows cannot be read alone. */
+function hasLines({ skip, skipLast, comment, header }: ReadingOptions): boolean {
+  return [skip, skipLast, comment, header].some((option) => option !== undefined)
 }
 
 /** State of the last upload. */
 interface UploadState {
   fid: string
+  /** Names of the columns; undefined if the file was not read as one grid. */
+  columns: readonly string[] | undefined
   /** Number of uploaded bytes, and their SHA-256. */
   size: number
   sha256: string
@@ -102,13 +106,13 @@ async function uploadChanges(
   const sum = (size: number): string => createHash('sha256').update(bytes.subarray(0, size)).digest('hex')
   const hasGrown = lastUpload && bytes.length > lastUpload.size && sum(lastUpload.size) === lastUpload.sha256
   const newRows =
-    hasGrown && !hasLines(options) ? extractNewRows(file, bytes, lastUpload.size, options) : undefined
+    hasGrown && !hasLines(options) ? extractNewRows(file, bytes, lastUpload, options) : undefined
   if (lastUpload && newRows === 'wait') return { ...lastUpload, fileState: seen }
   if (lastUpload && newRows && newRows !== 'wait') {
     try {
       await appendRows(context, file, lastUpload.fid, newRows, options)
-      const size = lastUpload.size + newRows.bytes.length
-      return { fid: lastUpload.fid, size, fileState: seen, sha256: sum(size) }
+      const size = lastUpload.size + newRows.size
+      return { ...lastUpload, size, fileState: seen, sha256: sum(size) }
     } catch (error) {
       if (!(error instanceof Problem) || error.exit !== 7) throw error
       // Rows that cannot be appended can be valid in the whole file.
@@ -118,14 +122,16 @@ async function uploadChanges(
     file: grid,
     warnings,
     action,
-  } = await new Sender(context, settings, lastUpload === undefined).send({
-    file,
-    folders: [],
-  })
+  } = await new Sender(context, settings, lastUpload === undefined).send(
+    { file, folders: [] },
+    undefined,
+    bytes,
+  )
   for (const warning of warnings) context.messages.warning(warning, file)
   const { fid, web_url } = grid
   context.messages.note(`${file}: ${action ?? 'created'}, ${web_url}`)
-  return { fid, size: bytes.length, fileState: seen, sha256: sum(bytes.length) }
+  const columns = 'cols' in grid ? grid.cols.map((column) => column.name) : undefined
+  return { fid, columns, size: bytes.length, fileState: seen, sha256: sum(bytes.length) }
 }
 
 /** Appends new rows. */
@@ -142,7 +148,7 @@ async function appendRows(
     headers: {
       ...toReadingHeaders(options),
       Delimiter: rows.delimiter,
-      Header: rows.delimiter === undefined ? undefined : false,
+      Header: rows.delimiter === undefined ? undefined : true,
     },
     plainHeaders: { [FILE_NAME_HEADER]: encodeHeader(basename(file)) },
     body: {
@@ -156,8 +162,8 @@ async function appendRows(
   context.messages.note(`${file}: ${formatCount(rows_added, 'row')} appended, ${row_count} in total`)
 }
 
-/** New rows with their format. */
-type NewRows = { bytes: Buffer; type: string; delimiter: string | undefined }
+/** New rows with their format: CSV with the header of the file, since columns of the grid can be moved. */
+type NewRows = { bytes: Buffer; size: number; type: string; delimiter: string | undefined }
 
 /**
  * Returns new complete lines whose rows can be appended; `wait` while the last line is incomplete; undefined
@@ -166,7 +172,7 @@ type NewRows = { bytes: Buffer; type: string; delimiter: string | undefined }
 function extractNewRows(
   file: string,
   bytes: Buffer,
-  from: number,
+  { size: from, columns }: UploadState,
   { delimiter }: ReadingOptions,
 ): NewRows | 'wait' | undefined {
   // An incomplete last line was uploaded as a row.
@@ -175,15 +181,33 @@ function extractNewRows(
   if (end <= from) return 'wait'
   const rows = bytes.subarray(from, end)
   const format = formatOfFileName(file)
-  if (format === 'ndjson') return { bytes: rows, type: dataTypes.ndjson, delimiter: undefined }
-  // Cells with line breaks, and literal quotes, need the whole file.
-  if ((format !== 'csv' && format !== 'tsv' && format !== 'text') || rows.includes(0x22)) return undefined
-  const header = bytes.toString('utf8', 0, bytes.indexOf(0x0a))
-  const namedDelimiter = delimiterOfFileName(file)
-  const candidates = namedDelimiter
-    ? [namedDelimiter]
-    : [',', ';', '\t', '|'].filter((candidate) => header.includes(candidate))
-  const usedDelimiter = delimiter ?? (candidates.length === 1 ? candidates[0] : undefined)
-  if (!usedDelimiter) return undefined
-  return { bytes: rows, type: dataTypes.csv, delimiter: encodeURIComponent(usedDelimiter) }
+  if (format === 'ndjson')
+    return { bytes: rows, size: rows.length, type: dataTypes.ndjson, delimiter: undefined }
+  // Cells with line breaks, literal quotes and other encodings need the whole file.
+  if ((format !== 'csv' && format !== 'tsv' && format !== 'text') || rows.includes(0x22) || !isUtf8(bytes))
+    return undefined
+  const header = bytes.subarray(0, bytes.indexOf(0x0a) + 1)
+  const candidates = [delimiter ?? delimiterOfFileName(file) ?? [',', ';', '\t', '|']].flat()
+  const used = candidates.find((candidate) => hasNames(header, candidate, columns))
+  if (used === undefined) return undefined
+  return {
+    bytes: Buffer.concat([header, rows]),
+    size: rows.length,
+    type: dataTypes.csv,
+    delimiter: encodeURIComponent(used),
+  }
+}
+
+/** Returns whether the first line has just the names of the columns: there is no text above the table. */
+function hasNames(line: Buffer, delimiter: string, columns: readonly string[] | undefined): boolean {
+  const names = line
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trim()
+    .split(delimiter)
+  return (
+    columns !== undefined &&
+    names.length === columns.length &&
+    names.every((name, k) => name.trim() === columns[k])
+  )
 }

@@ -19,6 +19,8 @@ export interface Input {
   size: number | undefined
   /** True if `open` can be called repeatedly, with an offset. */
   repeatable: boolean
+  /** SHA-256 of bytes that have been read. */
+  sha256?: string
   /** Yields the bytes from an offset. */
   open(from?: number): AsyncIterable<Uint8Array>
 }
@@ -26,6 +28,20 @@ export interface Input {
 /** Returns the name of a file for messages. */
 export function inputName(file: string): string {
   return file === '-' ? 'standard input' : file
+}
+
+/** Creates the input of bytes that have been read. */
+export function createBufferInput(file: string, bytes: Buffer): Input {
+  return {
+    name: inputName(file),
+    size: bytes.length,
+    repeatable: true,
+    sha256: process.getBuiltinModule('node:crypto').createHash('sha256').update(bytes).digest('hex'),
+    async *open(start = 0) {
+      for (let from = start; from < bytes.length; from += CHUNK_BYTES)
+        yield bytes.subarray(from, from + CHUNK_BYTES)
+    },
+  }
 }
 
 /** Opens a file, or standard input for `-`. Throws `no_such_file`, `usage` or `failed` if unreadable. */

@@ -16,7 +16,7 @@ import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { confirm } from '../core/prompt.ts'
-import { createBody, type Input, makeRepeatable, openInput } from '../files/input.ts'
+import { createBody, createBufferInput, type Input, makeRepeatable, openInput } from '../files/input.ts'
 import { listChildren } from '../files/pages.ts'
 import { toKeyHeaders } from '../files/parse-options.ts'
 import { FileMeter, Progress } from '../output/progress.ts'
@@ -103,15 +103,23 @@ export class Sender {
     private readonly totalProgress?: Progress,
   ) {}
 
-  /** Uploads a file, unless its grid was made from the same content. `ifMatch`: required etag of the grid. */
-  async send({ file, folders }: LocalFile, ifMatch?: string): Promise<ResultOf<'grids.upload'>> {
-    const rawInput = await openInput(file)
+  /**
+   * Uploads a file, unless its grid was made from the same content. `ifMatch`: required etag of the grid. `read`: the bytes
+   * of the file that are uploaded, even if it changes meanwhile.
+   */
+  async send(
+    { file, folders }: LocalFile,
+    ifMatch?: string,
+    read?: Buffer,
+  ): Promise<ResultOf<'grids.upload'>> {
+    const rawInput = read ? createBufferInput(file, read) : await openInput(file)
     const { client, server } = await this.context.connect()
     const input = server === undefined ? rawInput : await makeRepeatable(rawInput)
     const destination = await resolveDestinationHeaders(client, this.options.folder, folders)
     const stateBefore = fileStateOf(file)
+    // A file that is always a new grid is never found again by its content.
     const tag =
-      this.skipsUnchanged && input.size !== undefined
+      this.skipsUnchanged && input.size !== undefined && this.options.onConflict !== 'rename'
         ? await computeSourceTag(input, this.options.reading)
         : undefined
     // With checks, also send unchanged files: their faults persist, and their dates age.
@@ -136,7 +144,7 @@ export class Sender {
       const transfer = { client, isRemote: server !== undefined, input, file, meter }
       let result = await this.sendOnce({ ...transfer, ifMatch }, headers)
       // The file changed after its hash was computed: send it again without the hash.
-      if (tag !== undefined && fileStateOf(file) !== stateBefore) {
+      if (tag !== undefined && !read && fileStateOf(file) !== stateBefore) {
         // Appended rows stay. With a key, sending again updates them.
         const rule = headers['On-Conflict'] === 'append' ? ('append' as const) : ('replace' as const)
         const retryHeaders = { ...headers, 'On-Conflict': rule, 'Source-Tag': undefined }
@@ -262,7 +270,8 @@ export class Sender {
     const { UnfinishedUploads } = await import('./resumable.ts')
     const unfinished = new UnfinishedUploads(environment)
     const { server } = await this.context.connect()
-    const key = UnfinishedUploads.key(server ?? '', file, fileStateOf(file) ?? '', [headers, plainHeaders])
+    const state = input.sha256 ?? fileStateOf(file) ?? ''
+    const key = UnfinishedUploads.key(server ?? '', file, state, [headers, plainHeaders])
     const source = { size: input.size, open: (from: number) => input.open(from) }
     const events: PartsEvents = {
       onStart: (id) => unfinished.set(key, id),
