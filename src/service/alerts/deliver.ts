@@ -48,7 +48,8 @@ export async function deliverMessage(
     const file = row && (await writers.files.get(key.owner, key.idlocal))
     if (row && file) await tellUnsent(writers, row, file.content_version)
   })
-  const { alert, message, file } = await service.store.read(async ({ alerts, files }) => ({
+  const { alert, message, file, user } = await service.store.read(async ({ alerts, files, accounts }) => ({
+    user: await accounts.getUser(key.owner),
     alert: await alerts.get(key),
     message: await alerts.findMessage(key),
     file: await files.get(key.owner, key.idlocal),
@@ -58,7 +59,11 @@ export async function deliverMessage(
   const now = Date.now()
   // A later message waits, too. If the clock was set back, it waits no longer than from now.
   if (message.next_at > now && message.next_at <= now + RETRY_WAITS_MS.at(-1)!) return message.next_at
-  const error = await sendMessage(service, alert, message, formatSubject(service, alert, file.filename)).then(
+  const send = async (): Promise<void> => {
+    if (user?.disabled_at !== null) throw new Problem('forbidden', `the account of ${key.owner} is disabled`)
+    await sendMessage(service, alert, message, formatSubject(service, alert, file.filename))
+  }
+  const error = await send().then(
     () => undefined,
     (error: unknown) => error,
   )

@@ -13,7 +13,7 @@ import { describeNumbers } from '../pages/files/board-words.ts'
 import { drawFile } from '../pages/files/draw-file.ts'
 import type { SortingService } from '../pages/files/grid-page.ts'
 import { toOneLine } from '../sharing/invitation.ts'
-import type { Mailer } from '../sharing/mail.ts'
+import { MailError, type Mailer } from '../sharing/mail.ts'
 import type { MailingRow } from '../store/aggregates/mailings.ts'
 import type { Write } from '../store/store.ts'
 import { formatSchedule, nextTime } from './schedule.ts'
@@ -40,6 +40,8 @@ interface Mail {
   messageId: string
   /** Why it is sent, and how that ends. */
   footer: string
+  /** Time zone of the date in the subject, if it is sent regularly. */
+  zone?: string
 }
 
 /** Result of sending: who got the mail, and why others did not. */
@@ -51,7 +53,7 @@ interface Sent {
 /** Sends a picture of a chart or a board, as its sender sees it now. Throws why it cannot be sent to anybody. */
 export async function sendPicture(service: MailingService, mail: Mail): Promise<Sent> {
   const { store, mailer, limits, url } = service
-  const { fid, filters, sender, to, messageId, footer } = mail
+  const { fid, filters, sender, to, messageId, footer, zone } = mail
   if (!mailer) throw new Problem('forbidden', 'this server sends no e-mail', { hint: NO_MAIL_HINT })
   const request = {
     ...ownerPrincipal(sender),
@@ -59,7 +61,8 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
     fid,
     filetype: undefined,
   }
-  const { file } = await store.read((readers) => authorizeCall(readers, request))
+  const { file, state } = await store.read((readers) => authorizeCall(readers, request))
+  if (state !== 'active') throw new Problem('conflict', 'it is in the trash')
   const width = file.filetype === 'dashboard' ? BOARD_WIDTH_PIXELS : WIDTH_PIXELS
   const query = new URLSearchParams(filters)
   const { picture, note } = await drawPicture(service, request, sender, width, query)
@@ -73,11 +76,14 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
   const link = `${formatWebUrl(url, file)}${filters === '' ? '' : `?${filters}`}`
   const values = listFilters(query).flatMap(({ value }) => (value.trim() === '' ? [] : [value]))
   const title = toOneLine([file.filename, ...values].join(', '))
-  const day = new Date().toISOString().slice(0, 10)
+  const day = new Intl.DateTimeFormat('en-CA', { timeZone: zone ?? 'UTC', dateStyle: 'short' }).format(
+    Date.now(),
+  )
   const image = picture
     ? `<a href="${escapeHtml(link)}"><img src="cid:picture" alt="${escapeHtml(title)}" width="${width}" style="max-width: 100%; height: auto"></a>`
     : ''
   const notes = note === '' ? '' : `<p>${escapeHtml(note)}</p>`
+  let unused = 0
   const sent: Sent = { reached: [], ...(granted < to.length && { failure: overQuota(limits).message }) }
   for (const receiver of to.slice(0, granted))
     try {
@@ -94,7 +100,11 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
       sent.reached.push(receiver)
     } catch (error) {
       sent.failure = `${receiver}: ${errorMessageOf(error)}`
+      // What is sent regularly is tried again, and counts once.
+      if (zone !== undefined || (error instanceof MailError && error.isUnreachable)) unused++
     }
+  if (unused > 0)
+    await store.write([sender], ({ accounts }) => accounts.returnQuota(sender, 'emails', unused))
   return sent
 }
 
@@ -134,9 +144,10 @@ export async function runMailing(
   write: Write,
 ): Promise<number | undefined> {
   const { store } = service
-  const { row, file } = await store.read(async ({ mailings, files }) => {
+  const { row, file, user } = await store.read(async ({ mailings, files, accounts }) => {
     const row = await mailings.get(owner, id)
-    return { row, file: row && (await files.get(row.to_owner, row.to_idlocal)) }
+    const file = row && (await files.get(row.to_owner, row.to_idlocal))
+    return { row, file, user: await accounts.getUser(owner) }
   })
   if (!row) return undefined
   if (!file) {
@@ -154,12 +165,17 @@ export async function runMailing(
     return Math.min(next_at, now + DAY_MS)
   }
   const receivers = JSON.parse(row.pending ?? row.receivers) as string[]
-  const { reached, failure } = await sendPicture(service, {
+  const send = async (mail: Mail): Promise<Sent> => {
+    if (user?.disabled_at === null) return sendPicture(service, mail)
+    throw new Problem('forbidden', `the account of ${owner} is disabled`)
+  }
+  const { reached, failure } = await send({
     fid: { owner: row.to_owner, idlocal: row.to_idlocal },
     filters: row.filters,
     sender: owner,
     to: receivers,
     messageId: `${id}.${row.next_at.toString(36)}`,
+    zone: row.zone,
     footer: `${owner} sends this ${formatSchedule(schedule)}. ${owner} ends it with: gridline send --stop ${id}`,
   }).catch((error: unknown): Sent => ({ reached: [], failure: errorMessageOf(error) }))
   const left = receivers.filter((receiver) => !reached.includes(receiver))

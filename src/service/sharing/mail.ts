@@ -34,6 +34,17 @@ const SMTP_ERRORS: Readonly<Record<string, string>> = {
   EMESSAGE: 'the mail server refused the message',
 }
 
+/** Why a message was not sent. `isUnreachable`: the mail server was not asked. */
+export class MailError extends Error {
+  constructor(
+    message: string,
+    readonly isUnreachable: boolean,
+    options: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
 /** Sends e-mails over SMTP. Connects on first use. */
 export class Mailer {
   private transport: Promise<Transporter> | undefined
@@ -51,7 +62,8 @@ export class Mailer {
       await this.sendNow(message)
     } catch (error) {
       const { code = '', message: detail } = error as Error & { code?: string }
-      throw new Error(`${SMTP_ERRORS[code] ?? 'the mail server failed'}: ${detail}`, { cause: error })
+      const text = SMTP_ERRORS[code] ?? 'the mail server failed'
+      throw new MailError(`${text}: ${detail}`, text === UNREACHABLE, { cause: error })
     }
   }
 

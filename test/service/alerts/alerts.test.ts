@@ -266,6 +266,18 @@ describe('alerts', () => {
       'ok',
       'firing',
     ])
+    const large = await grid({ x: [1234567890122, 1], y: [4.00000000000049, 0], z: [0.1, 0.2] })
+    expect(
+      await states(
+        large,
+        'sum(x) = 1234567890123',
+        'sum(x) > 1234567890122',
+        'sum(y) > 4',
+        'sum(z) = 0.3',
+        'mean(z) = 0.15',
+        'median(y) > 2',
+      ),
+    ).toEqual(Array.from({ length: 6 }, () => 'firing'))
     const fid = await grid({ v: [4] })
     await add(fid, { changed_percent: 20, of: 'sum(v)' })
     await replace(fid, 'v\n4.8\n')

@@ -347,6 +347,40 @@ describe('mailings', () => {
     await test.ask('alice', 'DELETE', `/v2/mailings/${id}`)
   })
 
+  it('attempts that fail use up no e-mails of the day', async () => {
+    const to = Array.from({ length: 10 }, (_, k) => `a${k}@example.com`)
+    const json = { to, every: 'day', at: '07:00' }
+    const { id } = (await test.ask('alice', 'POST', `/v2/files/${board}/mailings`, { json })).json
+    isRefusing = true
+    await pass(25)
+    for (let k = 0; k < 7; k++) await pass(0.2)
+    isRefusing = false
+    await pass(0.2)
+    expect(mails.flatMap((mail) => mail.to)).toEqual(to)
+    await test.ask('alice', 'DELETE', `/v2/mailings/${id}`)
+  })
+
+  it('the subject has the date of the zone, and nothing is sent for a disabled account', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-01-01T11:30:00Z') })
+    const setPublic = (world_readable: boolean) =>
+      test.ask('alice', 'PATCH', `/v2/files/${board}`, { json: { world_readable } })
+    await setPublic(true)
+    const json = { to: ['a@example.com'], every: 'day', at: '01:00', zone: 'Pacific/Auckland' }
+    const { id } = (await test.ask('bob', 'POST', `/v2/files/${board}/mailings`, { json })).json
+    await pass(1)
+    expect(mails.map(({ text }) => /^Subject: (.*)\r$/m.exec(text)![1])).toEqual(['my board, 2027-01-02'])
+    const disable = (at: number | null) =>
+      test.service.store.write(['bob'], ({ accounts }) => accounts.setDisabled('bob', at))
+    await disable(Date.now())
+    await pass(24)
+    expect(mails.length).toBe(1)
+    await disable(null)
+    await pass(0.2)
+    expect(mails.length).toBe(2)
+    await test.ask('bob', 'DELETE', `/v2/mailings/${id}`)
+    await setPublic(false)
+  })
+
   it('each mail shows what its sender may see then; of a deleted file nothing is sent', async () => {
     await test.ask('alice', 'PATCH', `/v2/files/${plot}`, { json: { world_readable: true } })
     const json = { to: ['a@example.com'], every: 'day' }
@@ -366,6 +400,11 @@ describe('mailings', () => {
     await test.ask('alice', 'POST', `/v2/files/${plot}/trash`)
     const [trashed] = (await test.ask('alice', 'GET', '/v2/mailings')).json.mailings
     expect([trashed.filename, trashed.error]).toEqual([expect.any(String), 'it is in the trash'])
+    await pass(25)
+    expect(mails.length).toBe(1)
+    expect(
+      (await test.ask('alice', 'POST', `/v2/files/${plot}/send`, { json: { to: json.to } })).status,
+    ).toBe(409)
     await test.ask('alice', 'DELETE', `/v2/files/${plot}/permanent_delete`)
     await pass(25)
     expect((await test.ask('bob', 'GET', '/v2/mailings')).json.mailings).toEqual([])

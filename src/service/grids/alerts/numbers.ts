@@ -3,6 +3,7 @@ import type { WorkBudget } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { streamScalars } from '../column/scalars.ts'
 import { type Snapshot, type SnapshotColumn, skipRows } from '../column/snapshot.ts'
+import { RunningTotal } from '../reshape/aggregates.ts'
 import type { Measure } from './condition.ts'
 
 /** Number of numbers that are added without yielding to the event loop. */
@@ -25,19 +26,19 @@ export async function measureNumbers(
   const doubles = await readDoubles(snap, column, work)
   if (!doubles) return undefined
   const value = doubles.length === 0 ? Number.NaN : FUNCTIONS[name as keyof typeof FUNCTIONS](doubles)
-  // Without the noise of floating-point sums.
-  return Number.isFinite(value) ? String(Number(value.toPrecision(12))) : 'null'
+  return Number.isFinite(value) ? String(value) : 'null'
 }
 
-const sum = (doubles: Float64Array): number => {
-  let total = 0
-  for (let k = 0; k < doubles.length; k++) total += doubles[k]
-  return total
+const addUp = (doubles: Float64Array): RunningTotal => {
+  const running = new RunningTotal()
+  for (let k = 0; k < doubles.length; k++) running.addNumber(doubles[k])
+  return running
 }
 
+/** The same numbers as those of groups of rows. */
 const FUNCTIONS = {
-  sum,
-  mean: (doubles: Float64Array) => sum(doubles) / doubles.length,
+  sum: (doubles: Float64Array) => addUp(doubles).roundedTotal,
+  mean: (doubles: Float64Array) => addUp(doubles).mean,
   median: (doubles: Float64Array) => {
     const sorted = doubles.sort()
     const middle = (sorted.length - 1) / 2

@@ -42,28 +42,50 @@ class Numbers implements Collector {
 /** Digits of a sum: more show the error of doubles, 366.84999999999997. */
 const SUM_DIGITS = 15
 
-/** Keeps a running total, with the error of each addition (Neumaier), and no values. */
-class Total implements Collector {
-  private total = 0
+/** A running total, with the error of each addition (Neumaier). */
+export class RunningTotal {
+  private sum = 0
   private error = 0
-  private count = 0
+  count = 0
 
-  constructor(private readonly finish: (total: number, count: number) => number) {}
-
-  add(cell: Cell): void {
-    if (!isNumber(cell)) return
-    const value = numberOf(cell)
-    const next = this.total + value
-    this.error +=
-      Math.abs(this.total) >= Math.abs(value) ? this.total - next + value : value - next + this.total
-    this.total = next
+  addNumber(value: number): void {
+    const next = this.sum + value
+    this.error += Math.abs(this.sum) >= Math.abs(value) ? this.sum - next + value : value - next + this.sum
+    this.sum = next
     this.count++
   }
 
-  result(): string {
+  private get total(): number {
     // Infinite numbers have no error.
-    const total = Number.isFinite(this.total) ? this.total + this.error : this.total
-    return this.count === 0 ? 'null' : formatNumber(this.finish(total, this.count))
+    return Number.isFinite(this.sum) ? this.sum + this.error : this.sum
+  }
+
+  get roundedTotal(): number {
+    return roundSum(this.total)
+  }
+
+  get mean(): number {
+    return roundSum(this.total / this.count)
+  }
+}
+
+/** Rounds a sum, or a share of one, without the error of doubles. */
+function roundSum(sum: number): number {
+  return Number.isInteger(sum) ? sum : Number(sum.toPrecision(SUM_DIGITS))
+}
+
+/** Keeps a running total, and no values. */
+class Total extends RunningTotal implements Collector {
+  constructor(private readonly finish: (running: RunningTotal) => number) {
+    super()
+  }
+
+  add(cell: Cell): void {
+    if (isNumber(cell)) this.addNumber(numberOf(cell))
+  }
+
+  result(): string {
+    return this.count === 0 ? 'null' : formatNumber(this.finish(this))
   }
 }
 
@@ -143,7 +165,7 @@ function ofNumbers(finish: (numbers: readonly number[]) => number): AggregateFun
 }
 
 /** Creates a function of a running total. */
-function ofTotal(finish: (total: number, count: number) => number): AggregateFunction {
+function ofTotal(finish: (running: RunningTotal) => number): AggregateFunction {
   return { typeOf: () => 'number', create: () => new Total(finish) }
 }
 
@@ -153,8 +175,8 @@ function ofOneValue(create: (type: ColumnType) => Collector): AggregateFunction 
 }
 
 export const AGGREGATES = {
-  sum: ofTotal((total) => (Number.isInteger(total) ? total : Number(total.toPrecision(SUM_DIGITS)))),
-  mean: ofTotal((total, count) => total / count),
+  sum: ofTotal(({ roundedTotal }) => roundedTotal),
+  mean: ofTotal(({ mean }) => mean),
   median: ofNumbers((numbers) => {
     const sorted = Float64Array.from(numbers).sort()
     const middle = (sorted.length - 1) / 2

@@ -289,6 +289,17 @@ export class AccountWriter extends AccountReader {
     return granted
   }
 
+  /** Returns units that were taken today, and not used. */
+  async returnQuota(owner: string, what: string, units: number): Promise<void> {
+    const day = Math.floor(Date.now() / 86_400_000)
+    await this.db
+      .updateTable('quotas')
+      .set(({ eb }) => ({ used: eb('used', '-', units) }))
+      .where(({ and }) => and({ owner, what, day }))
+      .where('used', '>=', units)
+      .execute()
+  }
+
   async revokeKey(owner: string, hash: string): Promise<void> {
     this.recordEvent(owner, 'key.revoke', { key: hash.slice(0, 12) })
     await this.db
