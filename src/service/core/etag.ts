@@ -1,11 +1,20 @@
 // Entity tags of files, and If-Match.
 import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
+import { parseVersionRef } from '../../contract/version-ref.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 
 /** Returns the entity tag of a file: its quoted version. See docs/api.md#etags. */
 export function fileEtag(file: Pick<FileRow, 'version'>): string {
   return `"${file.version}"`
+}
+
+/**
+ * Returns the entity tag of the content of a version; undefined for a version by name: a draft can be stored again, and
+ * another version kept with the name, without a change of the file.
+ */
+export function contentEtag(file: Pick<FileRow, 'version'>, version: string | undefined): string | undefined {
+  return version === undefined || parseVersionRef(version)?.kind !== 'name' ? fileEtag(file) : undefined
 }
 
 /**

@@ -1,9 +1,9 @@
 // Handlers of columns: reads, creates, updates and deletes them.
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { decodeStringAsync, parseRawAsync, type RawJson, yieldToEventLoop } from '../../json/index.ts'
-import { type AuthorizedFile, authorizeCall, notFound } from '../access/access.ts'
+import { authorizeCall, notFound } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
-import { fileEtag } from '../core/etag.ts'
+import { contentEtag, fileEtag } from '../core/etag.ts'
 import { formatColumnMeta } from '../files/meta.ts'
 import { checkCanChange } from '../files/read.ts'
 import { changeGrid, type RequestPlan } from '../grids/change/change.ts'
@@ -29,7 +29,6 @@ import {
 import { checkKey } from '../grids/keys/primary-key.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
 import { primaryKeyUidsOf } from '../store/schema/primary-key.ts'
-import type { Readers } from '../store/store.ts'
 import { takeRequestedSnapshot } from './grids.requested.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
@@ -37,10 +36,12 @@ export const columnHandlers = {
   'columns.get': async (service, call) => {
     const { uid } = call.query
     const choose = uid === undefined ? undefined : selectByUid(parseUids(uid))
-    const { snap, etag: tag } = await readGrid(service, call, async (readers, access) => ({
-      snap: await takeRequestedSnapshot(service, readers, access, call, choose),
-    }))
-    return { body: streamColumnsJson(await trimSnapshot(snap)), type: 'application/json', etag: tag }
+    const { snap, etag } = await service.store.read(async (readers) => {
+      const access = await authorizeCall(readers, call)
+      const snap = await takeRequestedSnapshot(service, readers, access, call, choose)
+      return { snap, etag: contentEtag(access.file, call.version) }
+    })
+    return { body: streamColumnsJson(await trimSnapshot(snap)), type: 'application/json', etag }
   },
 
   'columns.create': async (service, call) => {
@@ -70,28 +71,17 @@ export const columnHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** Reads the grid in the path after checking access. Adds the entity tag to the result. */
-function readGrid<T>(
-  service: Service,
-  call: Call,
-  work: (readers: Readers, access: AuthorizedFile) => Promise<T>,
-): Promise<T & { etag: string }> {
-  return service.store.read(async (readers) => {
-    const access = await authorizeCall(readers, call)
-    return { ...(await work(readers, access)), etag: fileEtag(access.file) }
-  })
-}
-
 function parseUids(uids: string): string[] {
   return uids.split(',').map((uid) => uid.trim())
 }
 
 async function formatWrittenColumns(service: Service, call: Call, uids: string[]) {
-  return readGrid(service, call, async (readers, { file }) => {
+  return service.store.read(async (readers) => {
+    const { file } = await authorizeCall(readers, call)
     const columns = await readers.grids.listColumns(call.fid.owner, call.fid.idlocal)
     const cols = uids.flatMap((uid) => columns.filter((column) => column.uid === uid).map(formatColumnMeta))
     if (cols.length === 0 && uids.length > 0) throw notFound('grid')
-    return { body: { cols, version: file.content_version } }
+    return { body: { cols, version: file.content_version }, etag: fileEtag(file) }
   })
 }
 

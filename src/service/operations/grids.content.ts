@@ -5,7 +5,7 @@ import { type Bytes, WorkBudget } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import { STANDALONE_POLICY } from '../core/chart-policy.ts'
-import { fileEtag } from '../core/etag.ts'
+import { contentEtag } from '../core/etag.ts'
 import { createPageFacts } from '../files/page-facts.ts'
 import { createStaleHeaders } from '../files/stale.ts'
 import { selectByName, skipRows, streamContentBrotli, trimSnapshot } from '../grids/column/snapshot.ts'
@@ -44,7 +44,7 @@ export async function loadGridContent(
     return { loaded, file: access.file }
   })
   const snapshot = await trimSnapshot(loaded)
-  const tag = fileEtag(file)
+  const tag = contentEtag(file, call.version)
   const getFacts = () => createPageFacts(service, file)
   const { type, body } = CONTENT_WRITERS[format === 'api' ? 'json' : format]
   const { head, offset, tail, sample } = query

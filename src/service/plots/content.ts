@@ -15,7 +15,7 @@ import {
 } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
-import { fileEtag } from '../core/etag.ts'
+import { contentEtag } from '../core/etag.ts'
 import { type ResolvedVersion, resolveVersionRef } from '../files/versions.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import { type ContentRow, storedContentOf } from '../store/aggregates/plots.ts'
@@ -53,7 +53,7 @@ export async function loadFigureContent(
   if (!inline_data && !map_data)
     return {
       body: toByteStream(await loadDecompressed(service.store.blobs, storedContentOf(stored.content))),
-      etag: fileEtag(stored.file),
+      etag: contentEtag(stored.file, call.version),
       type,
     }
   const view = await openFigure(service, call, stored)

@@ -53,6 +53,20 @@ onSqliteFirst('drafts', (test) => {
     expect(diff.json).toMatchObject({ rows_added: 1, columns: [{ change: 'removed' }, { change: 'added' }] })
   })
 
+  it('the content of a draft is sent again once it has been stored again', async () => {
+    const { fid } = (await upload('stored twice', 'n\n0\n')).json.file
+    await draft('stored twice', 'n\n1\n')
+    const read = async (tag: string | null) => {
+      const headers: Record<string, string> = tag === null ? {} : { 'if-none-match': tag }
+      const path = `/v2/grids/${fid}/content?format=csv&version=pr-1`
+      return ask('alice', 'GET', path, { headers })
+    }
+    const first = await read(null)
+    await draft('stored twice', 'n\n2\n')
+    const second = await read(first.headers.get('etag'))
+    expect([first.text, second.status, second.text]).toEqual(['n\n1\n', 200, 'n\n2\n'])
+  })
+
   it('a draft shows plots with its data to users with write access', async () => {
     const { fid, cols } = (await upload('plotted', 'x,y\n1,2\n')).json.file
     const figure = { data: [{ xsrc: `${fid}:${cols[0].uid}`, ysrc: `${fid}:${cols[1].uid}` }], layout: {} }
