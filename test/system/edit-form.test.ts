@@ -336,10 +336,7 @@ it('texts and names of columns with line ends stay as they are in filters and in
   ]) {
     await page.goto(address)
     await page.click(`main tbody tr:nth-child(${row}) td:nth-child(2)`)
-    await Promise.all([
-      page.waitForNavigation(),
-      page.click('form.filter > button:last-child'),
-    ])
+    await Promise.all([page.waitForNavigation(), page.click('form.filter > button:last-child')])
     expect(await shownPrices()).toEqual([price])
     // The same condition again.
     await Promise.all([page.waitForNavigation(), page.click('form.filter button[type=submit]')])
