@@ -38,6 +38,16 @@ export function listRows(rows: RowSequence, from: number, until: number, list: I
   return count
 }
 
+/** Returns the end of a value without commas. */
+function findSimpleEnd(buf: Buffer, start: number): number {
+  let end = start
+  while (end < buf.length && buf[end] !== COMMA) end++
+  while (buf[end - 1] <= 0x20) end--
+  return end
+}
+
+const COMMA = 0x2c
+
 /** Number of columns from which each loads one slice at a time. */
 export const MANY_COLUMNS = 8
 
@@ -124,9 +134,9 @@ export class ColumnCursor implements Cell {
       this.end = NULL.length
       return
     }
-    this.at = skipValues(this.buf, this.at, row - this.row)
+    if (row > this.row) this.at = skipValues(this.buf, this.at, row - this.row)
     this.start = skipWhitespace(this.buf, this.at)
-    this.end = findValueEnd(this.buf, this.start)
+    this.end = this.isSimple ? findSimpleEnd(this.buf, this.start) : findValueEnd(this.buf, this.start)
     this.at = skipWhitespace(this.buf, this.end) + 1
     this.row = row + 1
   }

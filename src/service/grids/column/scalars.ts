@@ -45,6 +45,42 @@ export async function* streamScalars(snap: Snapshot, column: SnapshotColumn): As
   }
 }
 
+/** Cursor over the values of a column. After its last value, it returns nulls. */
+export class ScalarCursor {
+  private chunk: ScalarBatch = []
+  private at = 0
+  private isOver = false
+
+  private readonly chunks: AsyncGenerator<ScalarBatch>
+
+  constructor(snap: Snapshot, column: SnapshotColumn) {
+    this.chunks = streamScalars(snap, column)
+  }
+
+  /** Number of values that can be read before `fill` must be called. */
+  get left(): number {
+    return this.isOver ? Number.POSITIVE_INFINITY : this.chunk.length - this.at
+  }
+
+  async fill(): Promise<void> {
+    while (this.left === 0) {
+      const { value, done } = await this.chunks.next()
+      this.at = 0
+      this.chunk = done ? [] : value
+      this.isOver = done === true
+    }
+  }
+
+  next(): Scalar {
+    const value = this.chunk[this.at++]
+    return value === undefined || Number.isNaN(value) ? null : value
+  }
+
+  async close(): Promise<void> {
+    await this.chunks.return(undefined)
+  }
+}
+
 /** Decodes chunks of a column with a kernel. */
 class ScalarDecoder {
   /** Decoded values by number: null, known texts, and further values of the current chunk. */

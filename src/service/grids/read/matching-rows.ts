@@ -18,7 +18,7 @@ import { limitsOf, outermostDay } from '../column/bounds.ts'
 import { type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
 import { boundsWithin, chunksWithin, type RowGroup, splitRows } from '../column/row-groups.ts'
 import { RowSet } from '../column/row-set.ts'
-import { type ScalarBatch, streamScalars } from '../column/scalars.ts'
+import { ScalarCursor } from '../column/scalars.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 
 /** A condition on the columns of a grid. */
@@ -132,7 +132,7 @@ async function testRows(
   matches: RowSet,
   maxRows: number,
 ): Promise<void> {
-  const readers = columns.map((column) => new ScalarCursor(streamScalars(snap, column)))
+  const readers = columns.map((column) => new ScalarCursor(snap, column))
   const hasTexts = columns.some(({ type }) => ['text', 'json'].includes(familyOf(type)))
   const tester = new RowTester(readers, test, hasTexts ? reads : undefined, work, matches, maxRows)
   tester.row = from
@@ -216,36 +216,4 @@ function tooManyStepsError(row: number, units: number, maxUnits: number): Proble
     `row ${row + 1}: its conditions take ${units} steps; the limit is ${maxUnits} (row_work)`,
     { field: 'where', hint: 'Use fewer conditions on long texts.' },
   )
-}
-
-/** Cursor over the values of a column. After its last value, it returns nulls. */
-class ScalarCursor {
-  private chunk: ScalarBatch = []
-  private at = 0
-  private isOver = false
-
-  constructor(private readonly chunks: AsyncGenerator<ScalarBatch>) {}
-
-  /** Number of values that can be read before `fill` must be called. */
-  get left(): number {
-    return this.isOver ? Number.POSITIVE_INFINITY : this.chunk.length - this.at
-  }
-
-  async fill(): Promise<void> {
-    while (this.left === 0) {
-      const { value, done } = await this.chunks.next()
-      this.at = 0
-      this.chunk = done ? [] : value
-      this.isOver = done === true
-    }
-  }
-
-  next(): Scalar {
-    const value = this.chunk[this.at++]
-    return value === undefined || Number.isNaN(value) ? null : value
-  }
-
-  async close(): Promise<void> {
-    await this.chunks.return(undefined)
-  }
 }

@@ -1,6 +1,6 @@
 // Aggregate functions of groups of rows. Their names are those of charts.
 import type { AGGREGATE_FUNCTIONS } from '../../../contract/row-options.ts'
-import { jsonKindOf } from '../../../json/index.ts'
+import { jsonKindOf, parseShortNumber } from '../../../json/index.ts'
 import { isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Cell, jsonOf } from '../column/cursor.ts'
@@ -9,6 +9,8 @@ import { compareBytes, compareRanks, type Rank, rankOf } from '../column/value-o
 /** Collects the values of a group. Missing values are left out. */
 export interface Collector {
   add(cell: Cell): void
+  /** Adds a number that is decoded. Without it, the function needs cells. */
+  addNumber?(value: number): void
   /** Returns the JSON of the result; `null` without values. */
   result(): string
 }
@@ -19,7 +21,10 @@ interface AggregateFunction {
   typeOf(type: ColumnType): ColumnType
 }
 
-const numberOf = ({ buf, start, end }: Cell): number => Number(buf.toString('latin1', start, end))
+const numberOf = ({ buf, start, end }: Cell): number => {
+  const short = parseShortNumber(buf, start, end)
+  return Number.isNaN(short) ? Number(buf.toString('latin1', start, end)) : short
+}
 const isNumber = ({ buf, start }: Cell): boolean => jsonKindOf(buf[start]) === 'number'
 const isMissing = ({ buf, start }: Cell): boolean => buf[start] === 0x6e
 const formatNumber = (value: number): string => (Number.isFinite(value) ? String(value) : 'null')
@@ -32,6 +37,10 @@ class Numbers implements Collector {
 
   add(cell: Cell): void {
     if (isNumber(cell)) this.numbers.push(numberOf(cell))
+  }
+
+  addNumber(value: number): void {
+    this.numbers.push(value)
   }
 
   result(): string {
@@ -95,6 +104,10 @@ class Count implements Collector {
 
   add(cell: Cell): void {
     if (!isMissing(cell)) this.count++
+  }
+
+  addNumber(): void {
+    this.count++
   }
 
   result(): string {

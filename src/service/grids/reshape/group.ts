@@ -13,6 +13,7 @@ import type { Snapshot } from '../column/snapshot.ts'
 import { compareRanks, createIdentify, type Identify, type Rank, rankOf } from '../column/value-order.ts'
 import { forEachRow } from '../read/rows.ts'
 import { AGGREGATES, type AggregateName, type Collector } from './aggregates.ts'
+import { areOfNumbers, type Group, groupNumbers } from './group-numbers.ts'
 import { type BuiltColumn, TableBuilder } from './table-builder.ts'
 import { findColumns } from './unpivot.ts'
 
@@ -40,6 +41,12 @@ export async function group(
   { rows, limits, work }: { rows: RowSequence; limits: Limits; work: WorkBudget },
 ): Promise<TableBuilder> {
   const plan = planGrouping(snap, grouping)
+  const keysAt = plan.keys.map(({ at }) => at)
+  if (plan.pivotAt === undefined && areOfNumbers(snap, keysAt, plan.results, rows))
+    return build(plan, await groupNumbers(snap, keysAt[0], plan.results, rows, work), new Map(), {
+      limits,
+      work,
+    })
   const groups = new Map<string, Group>()
   const { pivotAt } = plan
   const pivoted: PivotedValues = new Map()
@@ -72,13 +79,6 @@ export async function group(
     return work.spend(key.length + cells.length) ? work.pause() : undefined
   })
   return build(plan, groups, pivoted, { limits, work })
-}
-
-interface Group {
-  /** JSON of the grouping values; undefined for the only one, if the group is found by it. */
-  keys: string[] | undefined
-  /** Collectors of the results, for one value of the pivot after the other. */
-  collectors: (Collector | undefined)[]
 }
 
 /** A value that is not missing, which `count` counts without a column. */

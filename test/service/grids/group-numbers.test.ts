@@ -1,0 +1,66 @@
+// Groups of decoded numbers are those of cells.
+import fc from 'fast-check'
+import { afterAll, expect, it } from 'vitest'
+import { defaultLimits } from '../../../src/contract/limits.ts'
+import { WorkBudget } from '../../../src/json/index.ts'
+import { createFirstRows } from '../../../src/service/grids/column/cursor.ts'
+import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
+import { RowSet } from '../../../src/service/grids/column/row-set.ts'
+import { group } from '../../../src/service/grids/reshape/group.ts'
+import { areOfNumbers } from '../../../src/service/grids/reshape/group-numbers.ts'
+import { runs } from '../../support/property-runs.ts'
+import { both, columnArbitrary, snapshotOf } from '../../support/snapshots.ts'
+
+afterAll(() => {
+  ValueKernel.use = 'large'
+})
+
+it('sums, means, medians and counts by a text, or of all rows, are those of the general way', async () => {
+  let compared = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(columnArbitrary, { minLength: 2, maxLength: 4 }),
+      fc.nat(3),
+      fc.option(fc.array(fc.nat(59), { maxLength: 40 }), { nil: undefined }),
+      async (columns, at, chosen) => {
+        const snap = await snapshotOf(columns)
+        const rows = chosen
+          ? RowSet.of(
+              snap.rows,
+              chosen.filter((row) => row < snap.rows),
+            )
+          : createFirstRows(snap.rows)
+        const isText = ({ type }: { type: string }) => type.startsWith('text')
+        const by = snap.columns
+          .filter(isText)
+          .map(({ name }) => name)
+          .slice(0, at % 2)
+        const numbers = snap.columns.filter(({ type }) => type === 'number').map(({ name }) => name)
+        const aggregates = [
+          { function: 'count' as const },
+          ...numbers.flatMap((column) =>
+            (['sum', 'mean', 'median', 'count'] as const).map((name) => ({ function: name, column })),
+          ),
+        ]
+        const work = new WorkBudget()
+        const run = async (more: { function: 'first'; column: string }[]) => {
+          const made = await group(
+            snap,
+            { by, aggregates: [...aggregates, ...more] },
+            { rows, limits: defaultLimits, work },
+          )
+          return made
+            .take()
+            .slice(0, by.length + aggregates.length)
+            .map((text) => JSON.parse(`[${text}]`))
+        }
+        const expected = await run([{ function: 'first', column: snap.columns[0].name }])
+        for (const found of await both(() => run([]))) expect(found).toEqual(expected)
+        const keys = by.map((name) => snap.columns.findIndex((column) => column.name === name))
+        if (areOfNumbers(snap, keys, [], rows) && snap.rows > 0) compared++
+      },
+    ),
+    { numRuns: runs(300, 10_000), seed: runs(5, Date.now()) },
+  )
+  expect(compared).toBeGreaterThan(50)
+})
