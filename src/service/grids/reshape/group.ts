@@ -31,8 +31,13 @@ export interface Grouping {
 /** Functions of numbers alone. */
 export const OF_NUMBERS: ReadonlySet<string> = new Set(['sum', 'mean', 'median'])
 
-/** Periods whose starts have a time. */
-const WITH_TIME: ReadonlySet<string> = new Set(['minute', 'hour'])
+/** Periods whose starts have a time, and how much of the JSON of a time without a zone tells them. */
+const WITH_TIME: ReadonlyMap<string, number> = new Map([
+  ['minute', '"2024-01-31T09:30'.length],
+  ['hour', '"2024-01-31T09'.length],
+])
+/** How much of the JSON of a date without a zone tells other periods. */
+const DAY_CHARACTERS = '"2024-01-31'.length
 
 /** Groups the rows of a table, in the order in which groups begin. Throws `unknown_column` and `invalid_request`. */
 export async function group(
@@ -150,7 +155,7 @@ function planGrouping({ columns }: Snapshot, { by, per, aggregates, pivot }: Gro
       const { name, type } = columns[k]
       if (k !== dateAt) return { at: k, column: { name, type }, identify: createIdentify(type) }
       const unit = per!
-      const period = createPeriod(unit)
+      const period = createPeriod(unit, type)
       return {
         at: k,
         column: { name, type: WITH_TIME.has(unit) ? 'datetime' : 'date' },
@@ -177,10 +182,12 @@ function findDate(columns: Snapshot['columns'], grouped: readonly number[]): num
 }
 
 /** Returns a function that converts the JSON of a date to the JSON of the first moment of its period. */
-function createPeriod(unit: string): (json: string) => string {
+function createPeriod(unit: string, type: ColumnType): (json: string) => string {
+  const characters = type === 'datetime-zone' ? undefined : (WITH_TIME.get(unit) ?? DAY_CHARACTERS)
   const cache = new Map<string, string>()
   return (json) => {
-    let start = cache.get(json)
+    const known = json.slice(0, characters)
+    let start = cache.get(known)
     if (start === undefined) {
       const time = parsePlotlyDate(JSON.parse(json))
       const text = time === undefined ? undefined : new Date(startOfPeriod(unit, time)).toISOString()
@@ -188,7 +195,7 @@ function createPeriod(unit: string): (json: string) => string {
         text === undefined
           ? 'null'
           : JSON.stringify(WITH_TIME.has(unit) ? text.slice(0, 16).replace('T', ' ') : text.slice(0, 10))
-      cache.set(json, start)
+      cache.set(known, start)
     }
     return start
   }
