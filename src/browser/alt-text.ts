@@ -32,7 +32,7 @@ export function describeChart({ data, layout }: { data: readonly Attributes[]; l
       : `${TYPE_NAMES[layout.meta?.chart] ?? typeNameOf(visible[0])}${describeSeries(visible)}`,
     // The x axis of a calendar holds weeks, not dates.
     layout.meta?.chart === 'calendar' ? '' : describeRange(visible),
-    describeExtremes(visible),
+    describeExtremes(visible, layout),
   ].filter((part) => part !== '')
   const axes = ['xaxis', 'yaxis'].flatMap((key) => {
     const text = removeMarkup(titleTextOf(layout[key]?.title))
@@ -82,15 +82,21 @@ function describeRange(traces: readonly Attributes[]): string {
   return `from ${format(first)} to ${format(last!)}`
 }
 
-/** Returns the lowest and the highest value. */
-function describeExtremes(traces: readonly Attributes[]): string {
+/** Returns the lowest and the highest value that is drawn; empty for shares, which the data do not have. */
+function describeExtremes(traces: readonly Attributes[], layout: Attributes): string {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const trace of traces) {
     if (trace.type === 'histogram') continue
-    const values = trace.orientation === 'h' ? trace.x : (trace.values ?? trace.z ?? trace.y ?? trace.value)
-    for (const row of typeof values === 'number' ? [values] : listOf(values))
+    if (layout.barnorm || trace.groupnorm) return ''
+    const isFlat = trace.orientation === 'h'
+    const values = isFlat ? trace.x : (trace.values ?? trace.z ?? trace.y ?? trace.value)
+    const isLog =
+      values === (isFlat ? trace.x : trace.y) && layout[isFlat ? 'xaxis' : 'yaxis']?.type === 'log'
+    const others = values === trace.y ? listOf(trace.x) : []
+    for (const [k, row] of Array.from(typeof values === 'number' ? [values] : listOf(values)).entries())
       for (const value of typeof row === 'object' && row !== null ? listOf(row) : [row]) {
         if (typeof value !== 'number' || !Number.isFinite(value)) continue
+        if ((isLog && value <= 0) || others[k] === null) continue
         if (value < least) least = value
         if (value > most) most = value
       }
