@@ -38,8 +38,12 @@ if (whereField) {
     offer.textContent = `Only rows where ${condition.slice(0, 80)}`
     offer.onclick = () => {
       const { value, form } = whereField
-      whereField.value = showLineEnds(value.trim() === '' ? condition : `(${value}) and ${condition}`)
-      if (hasLineEnds(condition))
+      const isShown = form!.querySelector(`[name=${LINE_ENDS_PARAMETER}]`) !== null
+      const showsEnds = isShown || hasLineEnds(condition)
+      const before = showsEnds && !isShown ? showLineEnds(value) : value
+      const added = showsEnds ? showLineEnds(condition) : condition
+      whereField.value = before.trim() === '' ? added : `(${before}) and ${added}`
+      if (showsEnds && !isShown)
         form!.append(
           Object.assign(document.createElement('input'), {
             type: 'hidden',

@@ -333,7 +333,7 @@ function testMembership(value: Scalar, set: ReadonlySet<Scalar>, type: 'string' 
 /** Returns an integer as a double; undefined if that is not exact. */
 function toExactDouble(value: bigint): number | undefined {
   const double = Number(value)
-  return BigInt(double) === value ? double : undefined
+  return Number.isFinite(double) && BigInt(double) === value ? double : undefined
 }
 
 /** Evaluates `and`: false if one operand is false, else null if one is null. */

@@ -130,7 +130,9 @@ export class EditForm {
       x === undefined ? 'none' : undefined,
     )
     this.setChoices('theme', opened.listThemes())
-    this.columnList.replaceChildren(...names.map((name) => new Option(showLineEnds(name))))
+    this.columnList.replaceChildren(
+      ...names.map((name) => new Option(showLineEnds(name), showLineEnds(name))),
+    )
   }
 
   /** Fills a select field; `empty` labels the empty choice. */

@@ -132,13 +132,18 @@ export const command = defineCommand({
           if (text !== undefined) state.record(path, content)
           return { path, fid, action: 'unchanged' }
         }
-        if (!options.force && !state.isOurs(path))
-          throw new Problem('conflict', `${path} was changed locally, or not downloaded by pull`, {
-            hint: 'Move it away, or use --force to replace it.',
-          })
-        if (options.dryRun) return { path, fid, action: 'would download' }
+        if (!options.force && !state.isOurs(path)) throw changedError(path)
+        if (options.dryRun) {
+          const isKept =
+            !options.force && text === undefined && state.mayBeCurrent(path, content)
+              ? await hasBytes(path, await download(client, file, { format, ...query }))
+              : false
+          return { path, fid, action: isKept ? 'unchanged' : 'would download' }
+        }
         const bytes = text === undefined ? await download(client, file, { format, ...query }) : [text]
-        const hasChanged = await writeDownload(bytes, file, path, directory)
+        const hasChanged = await writeDownload(bytes, file, path, directory, () => {
+          if (!options.force && !state.isOurs(path)) throw changedError(path)
+        })
         state.record(path, content)
         return { path, fid, action: hasChanged || options.force ? 'downloaded' : 'unchanged' }
       },
@@ -157,6 +162,13 @@ interface PulledContent {
   version?: string
   where?: string
   sort?: string
+}
+
+/** Creates the error for a local file that would be lost. */
+function changedError(path: string): Problem {
+  return new Problem('conflict', `${path} was changed locally, or not downloaded by pull`, {
+    hint: 'Move it away, or use --force to replace it.',
+  })
 }
 
 /** A version by its number, whose content does not change. */
@@ -193,10 +205,16 @@ class DownloadRecords {
    */
   isCurrent(path: string, { filetype, date_modified }: FileMeta, content: PulledContent): boolean {
     const { version } = content
+    if (filetype !== 'grid' || !(version === undefined || FIXED_VERSION.test(version))) return false
+    return (
+      this.mayBeCurrent(path, content) && Math.abs(statSync(path).mtimeMs - Date.parse(date_modified)) < 1
+    )
+  }
+
+  /** Returns whether a local file was downloaded with the same content, which may have changed since. */
+  mayBeCurrent(path: string, content: PulledContent): boolean {
     const stats = statSync(path, { throwIfNoEntry: false })
-    if (!stats || filetype !== 'grid' || !(version === undefined || FIXED_VERSION.test(version))) return false
-    if (this.entries[this.key(path)] !== formatEntry(stats, content)) return false
-    return Math.abs(stats.mtimeMs - Date.parse(date_modified)) < 1
+    return stats !== undefined && this.entries[this.key(path)] === formatEntry(stats, content)
   }
 
   /** Returns whether a local file is absent, or unchanged since its download. */
@@ -262,18 +280,19 @@ function hasText(path: string, text: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true && readFileSync(path, 'utf8') === text
 }
 
-/** Returns whether two files have the same bytes; false if one is missing. */
-async function haveSameBytes(a: string, b: string): Promise<boolean> {
-  const sizes = [a, b].map((path) => statSync(path, { throwIfNoEntry: false })?.size)
-  if (sizes[0] !== sizes[1]) return false
-  const hashes = await Promise.all(
-    [a, b].map(async (path) => {
-      const hash = createHash('sha256')
-      await pipeline(createReadStream(path), hash)
-      return hash.digest('hex')
-    }),
+/** Returns whether a file has the bytes of another one, or of a download; false if it is missing. */
+async function hasBytes(path: string, other: string | AsyncIterable<Uint8Array>): Promise<boolean> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false
+  const [own, others] = await Promise.all(
+    [createReadStream(path), typeof other === 'string' ? createReadStream(other) : Readable.from(other)].map(
+      async (stream) => {
+        const hash = createHash('sha256')
+        await pipeline(stream, hash)
+        return hash.digest('hex')
+      },
+    ),
   )
-  return hashes[0] === hashes[1]
+  return own === others
 }
 
 /** Starts the download of a grid or a figure. */
@@ -291,13 +310,14 @@ async function download(
 
 /**
  * Writes to a temporary file first: a failed download leaves the previous file. Returns whether the content differs from
- * that file.
+ * that file. `checkPath`: throws if that file must stay.
  */
 async function writeDownload(
   bytes: AsyncIterable<Uint8Array> | Iterable<string>,
   { date_modified }: FileMeta,
   path: string,
   directory: string,
+  checkPath: () => void,
 ): Promise<boolean> {
   assertNoLink(dirname(path), directory)
   mkdirSync(dirname(path), { recursive: true })
@@ -306,7 +326,8 @@ async function writeDownload(
     await pipeline(Readable.from(bytes), createWriteStream(temporaryFile))
     const modified = new Date(date_modified)
     utimesSync(temporaryFile, modified, modified)
-    const hasChanged = !(await haveSameBytes(temporaryFile, path))
+    const hasChanged = !(await hasBytes(path, temporaryFile))
+    checkPath()
     renameSync(temporaryFile, path)
     return hasChanged
   } catch (error) {

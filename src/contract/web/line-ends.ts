@@ -1,6 +1,8 @@
 // Line ends in fields of one line, which drop them: names of columns and texts can have some.
 
 const SHOWN: Record<string, string> = { '\n': '⏎', '\r': '␍' }
+/** Stands before a character that is meant itself. */
+const ESCAPE = '␛'
 
 /** Query parameter of a page with a form whose fields show line ends. */
 export const LINE_ENDS_PARAMETER = 'ends'
@@ -12,10 +14,13 @@ export function hasLineEnds(text: string): boolean {
 
 /** Returns a text as a field of one line shows it. */
 export function showLineEnds(text: string): string {
-  return text.replace(/[\r\n]/g, (end) => SHOWN[end])
+  return text.replace(/[\r\n⏎␍␛]/g, (c) => SHOWN[c] ?? ESCAPE + c)
 }
 
 /** Returns the text of a field of one line, with line ends. */
 export function readLineEnds(shown: string): string {
-  return shown.replaceAll(SHOWN['\n'], '\n').replaceAll(SHOWN['\r'], '\r')
+  return shown.replace(
+    /␛([⏎␍␛])|[⏎␍]/g,
+    (sign, itself?: string) => itself ?? (sign === SHOWN['\n'] ? '\n' : '\r'),
+  )
 }

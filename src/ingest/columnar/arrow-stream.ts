@@ -1,4 +1,6 @@
-// Splits Arrow IPC streams where a dictionary is replaced: the library reads all dictionaries before the rows.
+// Reads Arrow IPC streams with replaced dictionaries: the library gives all rows the last dictionary.
+
+import { type Batch, type Column, type Table, Type, tableFromIPC } from '@uwdata/flechette'
 
 /** A message of a stream. `bytes`: the whole of it. */
 interface Message {
@@ -14,35 +16,89 @@ const DICTIONARY = 2
 /** Begins a message, except in files from before 2019. */
 const CONTINUATION = -1
 /** Fields of the tables of messages and dictionaries (`Message.fbs` of the Arrow format). */
-const FIELDS = { kind: 1, header: 2, bodyLength: 3, id: 0, isDelta: 2 }
+const FIELDS = { kind: 1, header: 2, bodyLength: 3, id: 0, data: 1, isDelta: 2 }
 
-/**
- * Splits a stream into parts whose dictionaries stay the same but for added values. Each part is a stream, as a list of
- * messages. A file, and a damaged stream, is one part.
- */
-export function splitStream(bytes: Uint8Array): (Uint8Array | Uint8Array[])[] {
+const OPTIONS = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true }
+
+/** Reads an Arrow IPC file or stream. */
+export function readTable(bytes: Uint8Array): Table {
   const messages = listMessages(bytes)
-  if (!messages) return [bytes]
-  const parts: Uint8Array[][] = []
-  const schema: Uint8Array[] = []
-  const dictionaries = new Map<bigint, Uint8Array[]>()
-  let records: Uint8Array[] = []
-  const endPart = (): void => {
-    if (records.length > 0 || parts.length === 0)
-      parts.push([...schema, ...[...dictionaries.values()].flat(), ...records])
-    records = []
+  const known = new Set<bigint>()
+  const isReplaced = messages?.some(
+    ({ kind, id, isDelta }) => kind === DICTIONARY && known.size === known.add(id).size && !isDelta,
+  )
+  if (!messages || !isReplaced) return tableFromIPC(bytes, OPTIONS)
+  // As if each dictionary added its values to those before: then each row finds its own.
+  known.clear()
+  const added = messages.map((message) => {
+    if (message.kind !== DICTIONARY) return message.bytes
+    const isFirst = known.size < known.add(message.id).size
+    return isFirst || message.isDelta ? message.bytes : toDelta(message.bytes)
+  })
+  const table = tableFromIPC(added, OPTIONS)
+  setDictionaries(table, listParts(messages))
+  return table
+}
+
+/** Which messages of a dictionary have the values of a batch of rows: from `first` up to `end`, exclusive. */
+interface DictionaryPart {
+  first: number
+  end: number
+}
+
+/** Lists the parts of all dictionaries, by id, for each batch of rows. */
+function listParts(messages: readonly Message[]): ReadonlyMap<bigint, DictionaryPart>[] {
+  const parts: ReadonlyMap<bigint, DictionaryPart>[] = []
+  let current: ReadonlyMap<bigint, DictionaryPart> = new Map()
+  for (const { kind, id, isDelta } of messages) {
+    if (kind === DICTIONARY) {
+      const { first, end } = current.get(id) ?? { first: 0, end: 0 }
+      current = new Map(current).set(id, { first: isDelta ? first : end, end: end + 1 })
+    } else if (kind !== SCHEMA) parts.push(current)
   }
-  for (const { kind, bytes: message, id, isDelta } of messages) {
-    if (kind === SCHEMA) schema.push(message)
-    else if (kind !== DICTIONARY) records.push(message)
-    else if (isDelta && dictionaries.has(id)) dictionaries.get(id)!.push(message)
-    else {
-      if (dictionaries.has(id)) endPart()
-      dictionaries.set(id, [message])
+  return parts
+}
+
+/** A batch with a dictionary. `cache`: the values that its keys stand for. */
+interface EncodedBatch extends Batch<unknown> {
+  dictionary: Column<unknown>
+  cache: { slice(from: number, to: number): EncodedBatch['cache'] }
+}
+
+/** Gives each batch of rows the values of its own dictionaries. */
+function setDictionaries(table: Table, parts: readonly ReadonlyMap<bigint, DictionaryPart>[]): void {
+  /** Values of parts, by id and first and last message. */
+  const known = new Map<string, EncodedBatch['cache']>()
+  /** Number of values before each message, and of all, by dictionary. */
+  const counted = new Map<Column<unknown>, number[]>()
+  const startsOf = (dictionary: Column<unknown>): number[] => {
+    let starts = counted.get(dictionary)
+    if (!starts) {
+      starts = [0]
+      for (const { length } of dictionary.data) starts.push(starts[starts.length - 1] + length)
+      counted.set(dictionary, starts)
     }
+    return starts
   }
-  endPart()
-  return parts.length === 1 ? [bytes] : parts
+  const visit = (batch: Batch<unknown>, own: ReadonlyMap<bigint, DictionaryPart>): void => {
+    const { type } = batch
+    if (type.typeId !== Type.Dictionary) {
+      for (const child of batch.children ?? []) visit(child, own)
+      return
+    }
+    const { first, end } = own.get(BigInt(type.id)) ?? { first: 0, end: 0 }
+    const name = `${type.id} ${first} ${end}`
+    const encoded = batch as EncodedBatch
+    let values = known.get(name)
+    if (!values) {
+      const starts = startsOf(encoded.dictionary)
+      values = encoded.cache.slice(starts[first], starts[end])
+      known.set(name, values)
+    }
+    encoded.cache = values
+  }
+  for (const column of table.children)
+    for (const [k, batch] of column.data.entries()) visit(batch, parts[k] ?? new Map())
 }
 
 /** Lists the messages of a stream; undefined if it is damaged, or a file. */
@@ -57,16 +113,19 @@ function listMessages(bytes: Uint8Array): Message[] | undefined {
       at += 4
       if (length === 0) break
       const message = tableAt(view, at)
-      const kind = message(FIELDS.kind, (offset) => view.getUint8(offset)) ?? 0
-      const header = message(FIELDS.header, (offset) => tableAt(view, offset))
-      const bodyLength = Number(message(FIELDS.bodyLength, (offset) => view.getBigInt64(offset, true)) ?? 0n)
+      const kind = message(FIELDS.kind)
+      const header = message(FIELDS.header)
+      const dictionary = header === undefined ? undefined : tableAt(view, header)
+      const [id, isDelta] = [dictionary?.(FIELDS.id), dictionary?.(FIELDS.isDelta)]
+      const body = message(FIELDS.bodyLength)
+      const bodyLength = body === undefined ? 0 : Number(view.getBigInt64(body, true))
       at += length + bodyLength
       if (length < 0 || bodyLength < 0 || at > bytes.length) return undefined
       messages.push({
-        kind,
+        kind: kind === undefined ? 0 : view.getUint8(kind),
         bytes: bytes.subarray(start, at),
-        id: header?.(FIELDS.id, (offset) => view.getBigInt64(offset, true)) ?? 0n,
-        isDelta: header?.(FIELDS.isDelta, (offset) => view.getUint8(offset) !== 0) ?? false,
+        id: id === undefined ? 0n : view.getBigInt64(id, true),
+        isDelta: isDelta !== undefined && view.getUint8(isDelta) !== 0,
       })
     }
   } catch (error) {
@@ -76,14 +135,47 @@ function listMessages(bytes: Uint8Array): Message[] | undefined {
   return messages
 }
 
-/** Returns a reader of the fields of the FlatBuffers table to which the offset at `at` leads. */
-function tableAt(view: DataView, at: number) {
-  const table = at + view.getUint32(at, true)
+/** Returns a function from a field to its address, in the FlatBuffers table to which the offset at `at` leads. */
+function tableAt(view: DataView, at: number): (field: number) => number | undefined {
+  const table = at + view.getInt32(at, true)
   const fields = table - view.getInt32(table, true)
   const size = view.getUint16(fields, true)
-  return <T>(field: number, read: (offset: number) => T): T | undefined => {
+  return (field) => {
     const place = 4 + 2 * field
     const offset = place < size ? view.getUint16(fields + place, true) : 0
-    return offset === 0 ? undefined : read(table + offset)
+    return offset === 0 ? undefined : table + offset
   }
+}
+
+/** Sizes of the parts of a table with the fields of a dictionary, in bytes: field offsets, padded, and the fields. */
+const OFFSETS_BYTES = 16
+const TABLE_BYTES = 24
+
+/** Returns the message of a dictionary, whose values are added to those before. */
+function toDelta(message: Uint8Array): Uint8Array {
+  const view = new DataView(message.buffer, message.byteOffset, message.byteLength)
+  const start = view.getInt32(0, true) === CONTINUATION ? 8 : 4
+  const length = view.getInt32(start - 4, true)
+  const header = tableAt(view, start)(FIELDS.header)!
+  const dictionary = tableAt(view, header)
+  const [id, data] = [dictionary(FIELDS.id), dictionary(FIELDS.data)!]
+  // Another table after the metadata, to which the header leads instead.
+  const offsets = (length + 7) & ~7
+  const newLength = offsets + OFFSETS_BYTES + TABLE_BYTES
+  const changed = new Uint8Array(8 + newLength + message.length - start - length)
+  changed.set(message.subarray(start, start + length), 8)
+  changed.set(message.subarray(start + length), 8 + newLength)
+  const out = new DataView(changed.buffer)
+  out.setInt32(0, CONTINUATION, true)
+  out.setInt32(4, newLength, true)
+  const table = 8 + offsets + OFFSETS_BYTES
+  const sizes = [10, TABLE_BYTES, 8, 4, 16]
+  for (const [k, size] of sizes.entries()) out.setUint16(8 + offsets + 2 * k, size, true)
+  out.setInt32(table, OFFSETS_BYTES, true)
+  out.setInt32(table + 4, data + view.getInt32(data, true) - start + 8 - (table + 4), true)
+  out.setBigInt64(table + 8, id === undefined ? 0n : view.getBigInt64(id, true), true)
+  out.setUint8(table + 16, 1)
+  const place = header - start + 8
+  out.setInt32(place, table - place, true)
+  return changed
 }

@@ -1,8 +1,8 @@
 // Reads Arrow IPC files and streams.
 import { readSync } from 'node:fs'
-import { CompressionType, type DataType, setCompressionCodec, Type, tableFromIPC } from '@uwdata/flechette'
+import { CompressionType, type DataType, setCompressionCodec, Type } from '@uwdata/flechette'
 import { decompressZstd } from 'hyparquet-compressors'
-import { splitStream } from './arrow-stream.ts'
+import { readTable } from './arrow-stream.ts'
 import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
 import {
   convertDecimal,
@@ -58,20 +58,17 @@ export function readArrow({ size, columns: mostColumns, rows: mostRows, ratio }:
     encode: none,
   })
   setCompressionCodec(CompressionType.ZSTD, { decode: counted((data) => decompressZstd(data)), encode: none })
-  const options = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true }
-  const tables = splitStream(bytes).map((part) => tableFromIPC(part, options))
-  const { fields, endianness } = tables[0].schema
-  const rows = tables.reduce((sum, { numRows }) => sum + numRows, 0)
+  const table = readTable(bytes)
+  const { fields, endianness } = table.schema
   if (endianness !== 0)
     throw new RefusedFile('a big-endian Arrow file', 'Write it on a little-endian machine, or as Parquet.')
   if (fields.length > mostColumns)
     throw new RefusedFile(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
-  if (rows > mostRows) throw new RefusedFile(`the file claims to have ${rows} rows`)
+  if (table.numRows > mostRows) throw new RefusedFile(`the file claims to have ${table.numRows} rows`)
   const columns = fields.map(({ name, type }, k) => {
     const columnFormat = columnTypeOf(type)
     const own = valueTypeOf(type)
-    const hasUnsafe = (): boolean =>
-      tables.some((table) => hasUnsafeInteger(table.getChildAt(k), table.numRows))
+    const hasUnsafe = (): boolean => hasUnsafeInteger(table.getChildAt(k), table.numRows)
     if (own.typeId === Type.Decimal && own.scale === 0) {
       const isText = hasUnsafe()
       return {
@@ -85,17 +82,16 @@ export function readArrow({ size, columns: mostColumns, rows: mostRows, ratio }:
     return { name, ...columnFormat }
   })
   return {
-    rows,
+    rows: table.numRows,
     columns,
     async *values() {
-      for (const table of tables)
-        for (let from = 0; from < table.numRows; from += BATCH_ROWS) {
-          const length = Math.min(BATCH_ROWS, table.numRows - from)
-          for (const [k] of columns.entries()) {
-            const column = table.getChildAt(k)
-            yield { column: k, values: Array.from({ length }, (_, r) => column.at(from + r)) }
-          }
+      for (let from = 0; from < table.numRows; from += BATCH_ROWS) {
+        const length = Math.min(BATCH_ROWS, table.numRows - from)
+        for (const [k] of columns.entries()) {
+          const column = table.getChildAt(k)
+          yield { column: k, values: Array.from({ length }, (_, r) => column.at(from + r)) }
         }
+      }
     },
   }
 }

@@ -396,7 +396,8 @@ function formatSerialDate(
   const first = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30)
   const at = new Date(first + ms)
   // A date has a year of four digits.
-  if (!(at.getUTCFullYear() <= MAX_YEAR)) return String(serial)
+  const year = at.getUTCFullYear()
+  if (!(year >= 0 && year <= MAX_YEAR)) return String(serial)
   const iso = at.toISOString()
   if (kind !== 'timestamp' && ms % DAY_MS === 0) return iso.slice(0, 10)
   return `${iso.slice(0, 10)}${kind === 'timestamp' ? 'T' : ' '}${iso.slice(11, ms % 1000 === 0 ? 19 : 23)}`

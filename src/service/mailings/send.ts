@@ -40,8 +40,10 @@ interface Mail {
   messageId: string
   /** Why it is sent, and how that ends. */
   footer: string
-  /** Time zone of the date in the subject, if it is sent regularly. */
+  /** Time zone of the date in the subject; default: UTC. */
   zone?: string
+  /** Whether it could not be sent to these receivers before. */
+  isRepeated?: boolean
 }
 
 /** Result of sending: who got the mail, and why others did not. */
@@ -53,7 +55,7 @@ interface Sent {
 /** Sends a picture of a chart or a board, as its sender sees it now. Throws why it cannot be sent to anybody. */
 export async function sendPicture(service: MailingService, mail: Mail): Promise<Sent> {
   const { store, mailer, limits, url } = service
-  const { fid, filters, sender, to, messageId, footer, zone } = mail
+  const { fid, filters, sender, to, messageId, footer, zone, isRepeated } = mail
   if (!mailer) throw new Problem('forbidden', 'this server sends no e-mail', { hint: NO_MAIL_HINT })
   const request = {
     ...ownerPrincipal(sender),
@@ -100,8 +102,8 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
       sent.reached.push(receiver)
     } catch (error) {
       sent.failure = `${receiver}: ${errorMessageOf(error)}`
-      // What is sent regularly is tried again, and counts once.
-      if (zone !== undefined || (error instanceof MailError && error.isUnreachable)) unused++
+      // A receiver who is refused counts once.
+      if (isRepeated || (error instanceof MailError && error.isUnreachable)) unused++
     }
   if (unused > 0)
     await store.write([sender], ({ accounts }) => accounts.returnQuota(sender, 'emails', unused))
@@ -176,6 +178,7 @@ export async function runMailing(
     to: receivers,
     messageId: `${id}.${row.next_at.toString(36)}`,
     zone: row.zone,
+    isRepeated: row.pending !== null,
     footer: `${owner} sends this ${formatSchedule(schedule)}. ${owner} ends it with: gridline send --stop ${id}`,
   }).catch((error: unknown): Sent => ({ reached: [], failure: errorMessageOf(error) }))
   const left = receivers.filter((receiver) => !reached.includes(receiver))

@@ -276,8 +276,9 @@ describe('alerts', () => {
         'sum(z) = 0.3',
         'mean(z) = 0.15',
         'median(y) > 2',
+        'median(z) = 0.15',
       ),
-    ).toEqual(Array.from({ length: 6 }, () => 'firing'))
+    ).toEqual(Array.from({ length: 7 }, () => 'firing'))
     const fid = await grid({ v: [4] })
     await add(fid, { changed_percent: 20, of: 'sum(v)' })
     await replace(fid, 'v\n4.8\n')

@@ -20,7 +20,7 @@ it('sums, means, medians and counts by a text, or of all rows, are those of the 
   await fc.assert(
     fc.asyncProperty(
       fc.array(columnArbitrary, { minLength: 2, maxLength: 4 }),
-      fc.nat(3),
+      fc.nat(5),
       fc.option(fc.array(fc.nat(59), { maxLength: 40 }), { nil: undefined }),
       async (columns, at, chosen) => {
         const snap = await snapshotOf(columns)
@@ -30,11 +30,11 @@ it('sums, means, medians and counts by a text, or of all rows, are those of the 
               chosen.filter((row) => row < snap.rows),
             )
           : createFirstRows(snap.rows)
-        const isText = ({ type }: { type: string }) => type.startsWith('text')
-        const by = snap.columns
-          .filter(isText)
-          .map(({ name }) => name)
-          .slice(0, at % 2)
+        const namesOf = (start: string) =>
+          snap.columns.filter(({ type }) => type.startsWith(start)).map(({ name }) => name)
+        const dates = namesOf('date').slice(0, Math.min(1, at >> 1))
+        const by = [...namesOf('text').slice(0, at % 2), ...dates]
+        const per = dates.length > 0 ? ['year', 'month', 'week', 'day', 'hour', 'minute'][at] : undefined
         const numbers = snap.columns.filter(({ type }) => type === 'number').map(({ name }) => name)
         const aggregates = [
           { function: 'count' as const },
@@ -46,7 +46,7 @@ it('sums, means, medians and counts by a text, or of all rows, are those of the 
         const run = async (more: { function: 'first'; column: string }[]) => {
           const made = await group(
             snap,
-            { by, aggregates: [...aggregates, ...more] },
+            { by, per, aggregates: [...aggregates, ...more] },
             { rows, limits: defaultLimits, work },
           )
           return made
@@ -56,7 +56,10 @@ it('sums, means, medians and counts by a text, or of all rows, are those of the 
         }
         const expected = await run([{ function: 'first', column: snap.columns[0].name }])
         for (const found of await both(() => run([]))) expect(found).toEqual(expected)
-        const keys = by.map((name) => snap.columns.findIndex((column) => column.name === name))
+        const keys = by.map((name) => ({
+          at: snap.columns.findIndex((column) => column.name === name),
+          ...(dates.includes(name) && { period: String }),
+        }))
         if (areOfNumbers(snap, keys, [], rows) && snap.rows > 0) compared++
       },
     ),

@@ -347,7 +347,7 @@ describe('mailings', () => {
     await test.ask('alice', 'DELETE', `/v2/mailings/${id}`)
   })
 
-  it('attempts that fail use up no e-mails of the day', async () => {
+  it('repeated attempts that fail use up no e-mails of the day', async () => {
     const to = Array.from({ length: 10 }, (_, k) => `a${k}@example.com`)
     const json = { to, every: 'day', at: '07:00' }
     const { id } = (await test.ask('alice', 'POST', `/v2/files/${board}/mailings`, { json })).json

@@ -13,7 +13,8 @@ import type { RowSet } from '../column/row-set.ts'
 import type { Snapshot } from '../column/snapshot.ts'
 import { compareRanks, rankOf } from '../column/value-order.ts'
 import { bindCondition, findMatchingRows } from '../read/matching-rows.ts'
-import { group } from '../reshape/group.ts'
+import { roundSum } from '../reshape/aggregates.ts'
+import { group, OF_NUMBERS } from '../reshape/group.ts'
 import { findColumns } from '../reshape/unpivot.ts'
 import { type Comparison, conditionOf, type Measure, parseMeasure, parseWhen, ROWS } from './condition.ts'
 import { measureNumbers } from './numbers.ts'
@@ -107,7 +108,8 @@ async function measure(
     { by: [], aggregates: [{ function: name, column }] },
     { rows: found ?? createFirstRows(snap.rows), limits: work.limits, work },
   )
-  return built.take()[0].toString()
+  const json = built.take()[0].toString()
+  return OF_NUMBERS.has(name) && json !== 'null' ? String(roundSum(Number(json))) : json
 }
 
 /** Compares a measured value, as JSON, with the limit of the condition. `type`: of the column that was measured. */

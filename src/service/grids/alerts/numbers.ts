@@ -3,7 +3,7 @@ import type { WorkBudget } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { streamScalars } from '../column/scalars.ts'
 import { type Snapshot, type SnapshotColumn, skipRows } from '../column/snapshot.ts'
-import { RunningTotal } from '../reshape/aggregates.ts'
+import { RunningTotal, roundSum } from '../reshape/aggregates.ts'
 import type { Measure } from './condition.ts'
 
 /** Number of numbers that are added without yielding to the event loop. */
@@ -26,7 +26,7 @@ export async function measureNumbers(
   const doubles = await readDoubles(snap, column, work)
   if (!doubles) return undefined
   const value = doubles.length === 0 ? Number.NaN : FUNCTIONS[name as keyof typeof FUNCTIONS](doubles)
-  return Number.isFinite(value) ? String(value) : 'null'
+  return Number.isFinite(value) ? String(roundSum(value)) : 'null'
 }
 
 const addUp = (doubles: Float64Array): RunningTotal => {

@@ -57,10 +57,8 @@ export async function findMatchingRows(
   const matches = new RowSet(snap.rows)
   for (const range of listRanges(snap, columns, condition)) {
     if (matches.count >= maxRows) break
-    if (!range.isSure) await testRows(snap, range, condition, work, matches, maxRows)
-    else
-      for (let row = range.from; row < range.from + range.rows && matches.count < maxRows; row++)
-        matches.add(row)
+    if (range.isSure) await addRows(range, work, matches, maxRows)
+    else await testRows(snap, range, condition, work, matches, maxRows)
   }
   return matches
 }
@@ -97,6 +95,24 @@ function listRanges(
     columns: range.isSure ? [] : columns.map((column, k) => cutColumn(column, chunks[k], range)),
   }))
 }
+
+/** Adds the rows of a range. */
+async function addRows(
+  { from, rows }: RowGroup,
+  work: WorkBudget,
+  matches: RowSet,
+  maxRows: number,
+): Promise<void> {
+  const end = from + Math.min(rows, maxRows - matches.count)
+  for (let row = from; row < end; ) {
+    const until = Math.min(end, row + SURE_ROWS)
+    await work.spendAndPause(until - row)
+    for (; row < until; row++) matches.add(row)
+  }
+}
+
+/** Number of rows that are added without yielding to the event loop. */
+const SURE_ROWS = 65_536
 
 /** Returns what bounds tell of the values of a column; undefined without bounds. */
 function toValueRange(bounds: Bounds | undefined, rows: number, type: ColumnType): ValueRange | undefined {

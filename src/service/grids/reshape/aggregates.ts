@@ -74,12 +74,12 @@ export class RunningTotal {
   }
 
   get mean(): number {
-    return roundSum(this.total / this.count)
+    return this.total / this.count
   }
 }
 
-/** Rounds a sum, or a share of one, without the error of doubles. */
-function roundSum(sum: number): number {
+/** Rounds a sum, or a mean, to the digits that have no error of doubles. */
+export function roundSum(sum: number): number {
   return Number.isInteger(sum) ? sum : Number(sum.toPrecision(SUM_DIGITS))
 }
 

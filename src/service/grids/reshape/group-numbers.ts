@@ -22,40 +22,61 @@ interface Result {
   create: () => Collector
 }
 
+/** A column whose values make groups, by its position. `period`: converts the JSON of a date to that of its period. */
+interface Key {
+  at: number
+  period?: (json: string) => string
+}
+
 /** Number of rows that are grouped without yielding to the event loop. */
 const BATCH_ROWS = 4096
 /** Minimum share of the rows that are chosen: slices without a chosen row are read, too. */
 const MIN_SHARE = 1 / 4
 
-/** Returns whether results can be combined from decoded numbers. `keys`: positions of the columns that make the groups. */
+/** Returns whether groups are by a text and a period at most, and results can be combined from decoded numbers. */
 export function areOfNumbers(
   { columns, rows: all }: Snapshot,
-  keys: readonly number[],
+  keys: readonly Key[],
   results: readonly Result[],
   rows: RowSequence,
 ): boolean {
   if (rows instanceof RowSet && rows.count < all * MIN_SHARE) return false
-  if (keys.length > 1 || keys.some((at) => familyOf(columns[at].type) !== 'text')) return false
+  const texts = keys.filter(({ period }) => !period)
+  if (texts.length > 1 || keys.length - texts.length > 1) return false
+  if (texts.some(({ at }) => familyOf(columns[at].type) !== 'text')) return false
   return results.every(
     ({ at, create }) =>
       create().addNumber !== undefined && (at === undefined || familyOf(columns[at].type) === 'number'),
   )
 }
 
-/** Groups rows by the column at `keyAt`, or all of them, in the order in which groups begin. */
+/** Groups rows by keys, or all of them, in the order in which groups begin. See `areOfNumbers`. */
 export async function groupNumbers(
   snap: Snapshot,
-  keyAt: number | undefined,
+  keys: readonly Key[],
   results: readonly Result[],
   rows: RowSequence,
   work: WorkBudget,
 ): Promise<Map<string, Group>> {
-  const positions = [...new Set([keyAt, ...results.map(({ at }) => at)])].filter((at) => at !== undefined)
-  const cursors = positions.map((at) => new ScalarCursor(snap, snap.columns[at]))
+  const cursors: ScalarCursor[] = []
+  const places = new Map<number, number>()
+  const placeOf = (at: number | undefined, asText: boolean): number => {
+    if (at === undefined) return -1
+    let place = places.get(at)
+    if (place === undefined) {
+      place = cursors.length
+      places.set(at, place)
+      const column = snap.columns[at]
+      cursors.push(new ScalarCursor(snap, asText ? { ...column, type: 'text' } : column))
+    }
+    return place
+  }
+  const byPeriod = keys.find(({ period }) => period)
+  const byText = keys.find(({ period }) => !period)
   const batch = new Batch(
     cursors,
-    keyAt === undefined ? -1 : 0,
-    results.map(({ at, create }) => ({ place: at === undefined ? -1 : positions.indexOf(at), create })),
+    { text: placeOf(byText?.at, true), date: placeOf(byPeriod?.at, true), period: byPeriod?.period },
+    results.map(({ at, create }) => ({ place: placeOf(at, false), create })),
   )
   try {
     for (let row = 0; row < snap.rows; ) {
@@ -71,48 +92,61 @@ export async function groupNumbers(
     await Promise.all(cursors.map((cursor) => cursor.close()))
   }
   return new Map(
-    [...batch.groups].map(([text, collectors]) => {
-      const json = JSON.stringify(text)
-      return [json, { keys: keyAt === undefined ? [] : [json], collectors }]
-    }),
+    Array.from(batch.groups.values(), ({ text, start, collectors }, k) => [
+      String(k),
+      { keys: keys.map(({ period }) => (period ? start : JSON.stringify(text))), collectors },
+    ]),
   )
+}
+
+/** The place of the grouping columns among the cursors; −1 without one. */
+interface KeyPlaces {
+  text: number
+  date: number
+  period: ((json: string) => string) | undefined
 }
 
 /** Adds rows to groups. */
 class Batch {
-  /** Collectors by the text that the rows of a group have; null if it is missing. */
-  readonly groups = new Map<Scalar, Collector[]>()
+  /** Groups by what their rows have in common. `text`: null if it is missing; `start`: JSON of the period. */
+  readonly groups = new Map<Scalar, { text: Scalar; start: string; collectors: Collector[] }>()
   private readonly values: Scalar[]
 
   constructor(
     private readonly cursors: readonly ScalarCursor[],
-    /** Place of the grouping column among the cursors, and of the column of each result; −1 without one. */
-    private readonly keyPlace: number,
+    private readonly keys: KeyPlaces,
     private readonly results: readonly { place: number; create: () => Collector }[],
   ) {
     this.values = cursors.map(() => null)
     // All rows are one group, even without any.
-    if (keyPlace < 0) this.open(null)
+    if (cursors.length === 0 || (keys.text < 0 && keys.date < 0)) this.find(null, '')
   }
 
-  private open(key: Scalar): Collector[] {
-    const collectors = this.results.map(({ create }) => create())
-    this.groups.set(key, collectors)
-    return collectors
+  /** Returns the collectors of a group. */
+  private find(text: Scalar, start: string): Collector[] {
+    const id = this.keys.date < 0 ? text : text === null ? start : `${start}\n${text as string}`
+    let group = this.groups.get(id)
+    if (!group) {
+      group = { text, start, collectors: this.results.map(({ create }) => create()) }
+      this.groups.set(id, group)
+    }
+    return group.collectors
   }
 
   /** Adds those of the next `count` rows that are chosen. Returns the number of work units. */
   add(rows: RowSequence, from: number, count: number): number {
-    const { cursors, values, keyPlace, results } = this
+    const { cursors, values, keys, results } = this
     let units = count * cursors.length
     let chosen = rows.next(from)
     for (let row = from; row < from + count; row++) {
       for (let c = 0; c < cursors.length; c++) values[c] = cursors[c].next()
       if (row !== chosen) continue
       chosen = rows.next(row + 1)
-      const key = keyPlace < 0 ? null : values[keyPlace]
-      if (typeof key === 'string') units += key.length
-      const collectors = this.groups.get(key) ?? this.open(key)
+      const text = keys.text < 0 ? null : values[keys.text]
+      if (typeof text === 'string') units += text.length
+      const date = keys.date < 0 ? null : values[keys.date]
+      const start = keys.period ? keys.period(date === null ? 'null' : `"${date as string}"`) : ''
+      const collectors = this.find(text, start)
       for (let k = 0; k < results.length; k++) {
         const { place } = results[k]
         const value = place < 0 ? 1 : values[place]

@@ -46,9 +46,8 @@ export async function group(
   { rows, limits, work }: { rows: RowSequence; limits: Limits; work: WorkBudget },
 ): Promise<TableBuilder> {
   const plan = planGrouping(snap, grouping)
-  const keysAt = plan.keys.map(({ at }) => at)
-  if (plan.pivotAt === undefined && areOfNumbers(snap, keysAt, plan.results, rows))
-    return build(plan, await groupNumbers(snap, keysAt[0], plan.results, rows, work), new Map(), {
+  if (plan.pivotAt === undefined && areOfNumbers(snap, plan.keys, plan.results, rows))
+    return build(plan, await groupNumbers(snap, plan.keys, plan.results, rows, work), new Map(), {
       limits,
       work,
     })

@@ -205,24 +205,22 @@ export class GridRenderer {
 
   private renderFilterForm(): string {
     const { shown, asked, view } = this.grid
-    return `<form method="get" action="${escapeHtml(this.pageUrl)}" class="filter"><label>Where <input name="where" value="${escapeHtml(showLineEnds(asked ?? ''))}" placeholder="${escapeHtml(exampleCondition(shown))}" size="40" maxlength="10000"></label>${this.renderHiddenFields({ sort: view.sort }, asked)} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${this.linkTo({ where: undefined, page: 1 })}">All rows</a>`}</form>`
+    const { where = '', ...kept } = showFields({ where: asked, sort: view.sort })
+    return `<form method="get" action="${escapeHtml(this.pageUrl)}" class="filter"><label>Where <input name="where" value="${escapeHtml(where)}" placeholder="${escapeHtml(exampleCondition(shown))}" size="40" maxlength="10000"></label>${this.renderHiddenFields(kept)} <button type="submit">Filter</button>${view.where === undefined ? '' : ` <a href="${this.linkTo({ where: undefined, page: 1 })}">All rows</a>`}</form>`
   }
 
   /** Renders the form that opens a page by its number. */
   private renderPageForm(): string {
     const { view, pages } = this.grid
-    return `<form method="get" action="${escapeHtml(this.pageUrl)}"><label>Page <input class="short" type="number" name="page" min="1" max="${pages}" value="${view.page}"></label>${this.renderHiddenFields({ sort: view.sort, where: view.where })} <button type="submit">Go</button></form>`
+    return `<form method="get" action="${escapeHtml(this.pageUrl)}"><label>Page <input class="short" type="number" name="page" min="1" max="${pages}" value="${view.page}"></label>${this.renderHiddenFields(showFields(view))} <button type="submit">Go</button></form>`
   }
 
-  /** Renders fields with values that a form keeps. `asked`: text of a field that is shown. */
-  private renderHiddenFields(kept: Partial<Pick<GridQuery, 'sort' | 'where'>>, asked = ''): string {
+  /** Renders fields with values that a form keeps. */
+  private renderHiddenFields(kept: Record<string, string | undefined>): string {
     const { columns } = this.grid.view
     const { shareKey, version } = this.principal
-    const showsEnds = [kept.sort, kept.where, asked].some((text) => text !== undefined && hasLineEnds(text))
     return Object.entries({
-      sort: kept.sort && showLineEnds(kept.sort),
-      where: kept.where && showLineEnds(kept.where),
-      [LINE_ENDS_PARAMETER]: showsEnds ? '1' : undefined,
+      ...kept,
       columns: columns > 1 ? String(columns) : undefined,
       share_key: shareKey,
       version,
@@ -282,6 +280,12 @@ function renderGridActions(
   const query = hasQueries ? renderActionButton('query', 'query.js', 'Query', { ...data, where }) : ''
   const summary = renderActionButton('summary', 'summary.js', 'Summary', { ...data, where })
   return `<div class="actions">${make} ${add} ${rows} ${summary} ${query}</div>`
+}
+
+/** Returns `where` and `sort` as fields of one line show them: all of a form show line ends, or none. */
+function showFields({ sort, where }: Pick<GridQuery, 'sort' | 'where'>) {
+  if (![sort, where].some((text) => text !== undefined && hasLineEnds(text))) return { sort, where }
+  return { sort: sort && showLineEnds(sort), where: where && showLineEnds(where), [LINE_ENDS_PARAMETER]: '1' }
 }
 
 /** Returns the query parameters `where` and `sort`, for links to pages and the API. */
