@@ -55,6 +55,11 @@ export const commandRows = {
     args: ['cat', 'million', '--group', 'city', '--sum', 'price', '--max', 'taken_at'],
     home: 'kept',
   },
+  'cat-sum': {
+    setup: [MILLION],
+    args: ['cat', 'million', '--group', 'city', '--per', 'month', '--sum', 'price'],
+    home: 'kept',
+  },
   describe: { setup: [MILLION], args: ['describe', 'million'], home: 'kept' },
   check: { setup: [MILLION], args: ['check', 'million', '--checks', 'rules.yml'], home: 'kept' },
   diff: {

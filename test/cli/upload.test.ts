@@ -126,6 +126,20 @@ describe('directories and patterns', () => {
     expect((await run(['cat', 'tree/data/a'])).stdout).toBe('n\n4\n')
   })
 
+  it('files that become new grids have no tag of their content, with which changed ones are sent again', async () => {
+    const { cwd, run } = place('renamed', { 'a.csv': 'n\n1\n', 'b.csv': 'n\n2\n' })
+    const upload = ['upload', 'a.csv', 'b.csv', '--folder', 'renamed', '--on-conflict']
+    expect((await run([...upload, 'replace'])).code).toBe(0)
+    writeFileSync(join(cwd, 'a.csv'), 'n\n3\n')
+    expect((await run([...upload, 'rename'])).code).toBe(0)
+    const tagOf = async (name: string) => JSON.parse((await run(['show', name, '--json'])).stdout).source_tag
+    expect([await tagOf('renamed/a'), await tagOf('renamed/a (1)')]).toEqual([
+      expect.stringMatching(/^sha256:/),
+      null,
+    ])
+    expect((await run(['cat', 'renamed/a'])).stdout).toBe('n\n1\n')
+  })
+
   itLong('--include and --exclude choose files; ** matches at any depth', async () => {
     const { run } = place('choose', {
       'x/a.csv': 'n\n1\n',

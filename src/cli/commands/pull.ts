@@ -156,7 +156,7 @@ export const command = defineCommand({
   },
 })
 
-/** What a local file has: a version of a file, and filter and order of the downloaded rows. */
+/** Content of a local file: a version of a file, and filter and order of the downloaded rows. */
 interface PulledContent {
   fid: string
   version?: string

@@ -223,7 +223,7 @@ class RowVisitor implements XmlVisitor {
   }
 }
 
-/** What cells of formulas with errors show. Older programs store the number 0 as their value. */
+/** Texts of formulas with errors. Older programs store the number 0 as their value. */
 const ERROR_TEXT = /^(?:#(?:DIV\/0!|N\/A|NAME\?|NULL!|NUM!|REF!|VALUE!)|Err:\d{3})$/
 
 /** Parses a repeat count: at least 1. */

@@ -44,7 +44,10 @@ it('slices whose bounds exclude all keys make no difference', async () => {
               reads.push(ref.hash)
               return grid.blobs.get(ref)
             },
-            getAll: grid.blobs.getAll,
+            getAll: (refs: Parameters<typeof grid.blobs.getAll>[0]) => {
+              reads.push(...refs.map(({ hash }) => hash))
+              return grid.blobs.getAll(refs)
+            },
           },
         }
         const reader = CellReader.open(100_000)
@@ -65,5 +68,5 @@ it('slices whose bounds exclude all keys make no difference', async () => {
     ),
     { numRuns: runs(300, 20_000), seed: runs(3, Date.now()) },
   )
-  expect(skipped).toBeGreaterThan(50)
+  expect(skipped).toBeGreaterThan(10)
 })
