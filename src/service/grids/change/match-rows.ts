@@ -5,6 +5,7 @@ import { yieldToEventLoop } from '../../../json/index.ts'
 import { mustCompareAsText } from '../../store/schema/column-types.ts'
 import { limitsOf } from '../column/bounds.ts'
 import { columnChunksOf } from '../column/chunks.ts'
+import { findFirst } from '../column/find-first.ts'
 import type { CellReader } from '../column/kernel/cells.ts'
 import { boundsWithin } from '../column/row-groups.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
@@ -97,13 +98,8 @@ class SoughtValues {
     const limits = bounds && limitsOf(bounds)
     if (!sorted || sorted.length === 0 || !limits || typeof limits[0] !== typeof sorted[0]) return true
     const [lowest, highest] = limits
-    let [low, high] = [0, sorted.length]
-    while (low < high) {
-      const half = (low + high) >> 1
-      if (sorted[half] < lowest) low = half + 1
-      else high = half
-    }
-    return low < sorted.length && sorted[low] <= highest
+    const first = findFirst(sorted.length, (k) => sorted[k] >= lowest)
+    return first < sorted.length && sorted[first] <= highest
   }
 }
 

@@ -1,6 +1,7 @@
 // Row groups: ranges of rows that end where chunks of all columns end.
 import { type Bounds, mergeBounds } from '../../../ingest/slices.ts'
 import type { ColumnChunk } from './chunks.ts'
+import { findFirst } from './find-first.ts'
 
 /** Range of rows that consists of whole chunks of every column. */
 export interface RowGroup {
@@ -31,13 +32,7 @@ export function chunksWithin(parts: readonly ColumnChunk[], { from, rows }: RowG
 
 /** Returns the position of the first chunk that starts at a row, or later. */
 function findChunk(parts: readonly ColumnChunk[], row: number): number {
-  let [low, high] = [0, parts.length]
-  while (low < high) {
-    const half = (low + high) >> 1
-    if (parts[half].from < row) low = half + 1
-    else high = half
-  }
-  return low
+  return findFirst(parts.length, (k) => parts[k].from >= row)
 }
 
 /** Returns the bounds of the values of a column within a row group; undefined if they are not known. */

@@ -2,6 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import type { WorkBudget } from '../../../json/index.ts'
 import { mergeSort } from '../../../query/merge-sort.ts'
+import { findFirst } from '../column/find-first.ts'
 import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import type { GroupedTable } from './row-groups.ts'
@@ -104,13 +105,7 @@ export class RowList {
 
   /** Returns the index in `order` of the first row that is at least `row`. */
   private firstIndex(row: number): number {
-    let [low, high] = [0, this.order.length]
-    while (low < high) {
-      const half = (low + high) >> 1
-      if (this.rows[this.order[half]] < row) low = half + 1
-      else high = half
-    }
-    return low
+    return findFirst(this.order.length, (k) => this.rows[this.order[k]] >= row)
   }
 }
 

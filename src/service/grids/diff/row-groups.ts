@@ -1,6 +1,7 @@
 // Splits a table into the row groups of its compared columns.
 import { loadAhead, type WorkBudget } from '../../../json/index.ts'
 import { batchChunks, type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
+import { findFirst } from '../column/find-first.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { chunksWithin, type RowGroup, splitRows } from '../column/row-groups.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
@@ -51,13 +52,7 @@ export class GroupedTable {
 
   /** Returns the row of the table for an index. */
   rowOf(index: number): number {
-    let [low, high] = [0, this.chosen.length - 1]
-    while (low < high) {
-      const half = (low + high + 1) >> 1
-      if (this.chosen[half].at <= index) low = half
-      else high = half - 1
-    }
-    const { chunk, at } = this.chosen[low]
+    const { chunk, at } = this.chosen[findFirst(this.chosen.length, (k) => this.chosen[k].at > index) - 1]
     return chunk.from + index - at
   }
 
