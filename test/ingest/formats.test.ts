@@ -297,7 +297,7 @@ describe('Arrow', () => {
 })
 
 describe('Arrow dictionaries', () => {
-  /** Writes a stream with a batch for each list of values, which has a dictionary of its own for each column. */
+  /** Writes a stream. Before each batch of rows, it replaces the dictionaries of all columns. */
   const write = (types: DataType[], batches: unknown[][][]): Uint8Array => {
     const fields = types.map((type, k) => new Field(`c${k}`, new Dictionary(type, new Int8(), k + 1), true))
     const schema = new Schema(fields)
@@ -319,7 +319,7 @@ describe('Arrow dictionaries', () => {
     return writer.toUint8Array(true)
   }
 
-  it('each batch has the words of its own dictionary', async () => {
+  it('rows have the words of the dictionary that was sent last before them', async () => {
     const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 3, maxLength: 3 })
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(words, words), { minLength: 1, maxLength: 6 }), async (batches) => {

@@ -200,8 +200,8 @@ class DownloadRecords {
   }
 
   /**
-   * Returns whether a local file surely has the same version and rows. Its modification time is that of the server. The
-   * data of a plot, a draft, and the version of a name can change without the file.
+   * Returns whether a local file has the same version and rows, without reading them: it has the modification time of the
+   * server. False for plots, drafts and versions by name, whose content can change while that time stays.
    */
   isCurrent(path: string, { filetype, date_modified }: FileMeta, content: PulledContent): boolean {
     const { version } = content
@@ -282,7 +282,8 @@ function hasText(path: string, text: string): boolean {
 
 /** Returns whether a file has the bytes of another one, or of a download; false if it is missing. */
 async function hasBytes(path: string, other: string | AsyncIterable<Uint8Array>): Promise<boolean> {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats?.isFile() || (typeof other === 'string' && statSync(other).size !== stats.size)) return false
   const [own, others] = await Promise.all(
     [createReadStream(path), typeof other === 'string' ? createReadStream(other) : Readable.from(other)].map(
       async (stream) => {

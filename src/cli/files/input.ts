@@ -36,7 +36,9 @@ export function createBufferInput(file: string, bytes: Buffer): Input {
     name: inputName(file),
     size: bytes.length,
     repeatable: true,
-    sha256: process.getBuiltinModule('node:crypto').createHash('sha256').update(bytes).digest('hex'),
+    get sha256() {
+      return process.getBuiltinModule('node:crypto').createHash('sha256').update(bytes).digest('hex')
+    },
     async *open(start = 0) {
       for (let from = start; from < bytes.length; from += CHUNK_BYTES)
         yield bytes.subarray(from, from + CHUNK_BYTES)

@@ -22,19 +22,17 @@ const OPTIONS = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true
 
 /** Reads an Arrow IPC file or stream. */
 export function readTable(bytes: Uint8Array): Table {
-  const messages = listMessages(bytes)
+  const messages = listMessages(bytes) ?? []
   const known = new Set<bigint>()
-  const isReplaced = messages?.some(
-    ({ kind, id, isDelta }) => kind === DICTIONARY && known.size === known.add(id).size && !isDelta,
-  )
-  if (!messages || !isReplaced) return tableFromIPC(bytes, OPTIONS)
+  const replaced = new Set<Message>()
+  for (const message of messages) {
+    if (message.kind !== DICTIONARY) continue
+    if (known.has(message.id) && !message.isDelta) replaced.add(message)
+    known.add(message.id)
+  }
+  if (replaced.size === 0) return tableFromIPC(bytes, OPTIONS)
   // As if each dictionary added its values to those before: then each row finds its own.
-  known.clear()
-  const added = messages.map((message) => {
-    if (message.kind !== DICTIONARY) return message.bytes
-    const isFirst = known.size < known.add(message.id).size
-    return isFirst || message.isDelta ? message.bytes : toDelta(message.bytes)
-  })
+  const added = messages.map((message) => (replaced.has(message) ? toDelta(message.bytes) : message.bytes))
   const table = tableFromIPC(added, OPTIONS)
   setDictionaries(table, listParts(messages))
   return table
@@ -65,7 +63,7 @@ interface EncodedBatch extends Batch<unknown> {
   cache: { slice(from: number, to: number): EncodedBatch['cache'] }
 }
 
-/** Gives each batch of rows the values of its own dictionaries. */
+/** Sets the dictionary values of each batch of rows to those that were sent last before it. */
 function setDictionaries(table: Table, parts: readonly ReadonlyMap<bigint, DictionaryPart>[]): void {
   /** Values of parts, by id and first and last message. */
   const known = new Map<string, EncodedBatch['cache']>()

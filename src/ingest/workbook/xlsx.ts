@@ -375,8 +375,6 @@ function noteDayZero(line: number, warnings: Warnings): void {
   warnings.countLine(line, 'dates of day 0, which does not exist, were read as null or as their time')
 }
 
-const MAX_YEAR = 9999
-
 /**
  * Formats a serial date as date, time or both: days since 1900, with Excel's non-existent leap day, or since
  * 1904. Calls `dayless` for day 0, which is before the first day of 1900.
@@ -395,10 +393,9 @@ function formatSerialDate(
   }
   const first = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30)
   const at = new Date(first + ms)
+  const iso = Number.isNaN(at.getTime()) ? '' : at.toISOString()
   // A date has a year of four digits.
-  const year = at.getUTCFullYear()
-  if (!(year >= 0 && year <= MAX_YEAR)) return String(serial)
-  const iso = at.toISOString()
+  if (!/^\d{4}-/.test(iso)) return String(serial)
   if (kind !== 'timestamp' && ms % DAY_MS === 0) return iso.slice(0, 10)
   return `${iso.slice(0, 10)}${kind === 'timestamp' ? 'T' : ' '}${iso.slice(11, ms % 1000 === 0 ? 19 : 23)}`
 }

@@ -10,6 +10,7 @@ import {
   operations,
 } from '../../contract/operations/index.ts'
 import { type FileMeta, filetypeLabel } from '../../contract/resources/index.ts'
+import type { UserRow } from '../store/aggregates/accounts.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import { type FolderRow, trashStateOf } from '../store/aggregates/folders.ts'
 import type { ListScope } from '../store/aggregates/list-ranges.ts'
@@ -53,6 +54,11 @@ export type RowFilter = readonly { column: string; value: string }[]
 /** Returns the principal that reads the grids of a plot: a plot shows all data that its owner may read. */
 export function ownerPrincipal(username: string): Principal & { caller: Caller } {
   return { caller: { username, scopes: new Set(['read']), isAdmin: false, expiresAt: null } }
+}
+
+/** Throws `forbidden` unless an account may act: nothing leaves the service for a disabled one. */
+export function assertEnabled(username: string, user: Pick<UserRow, 'disabled_at'> | undefined): void {
+  if (user?.disabled_at !== null) throw new Problem('forbidden', `the account of ${username} is disabled`)
 }
 
 /** The value of `current_user_permission` in the API. */

@@ -2,6 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatWebUrl } from '../../contract/fid.ts'
 import type { AlertChange } from '../../contract/resources/index.ts'
+import { assertEnabled } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import type { Lazy } from '../core/lazy.ts'
 import { conditionOf, formatCondition } from '../grids/alerts/condition.ts'
@@ -60,7 +61,7 @@ export async function deliverMessage(
   // A later message waits, too. If the clock was set back, it waits no longer than from now.
   if (message.next_at > now && message.next_at <= now + RETRY_WAITS_MS.at(-1)!) return message.next_at
   const send = async (): Promise<void> => {
-    if (user?.disabled_at !== null) throw new Problem('forbidden', `the account of ${key.owner} is disabled`)
+    assertEnabled(key.owner, user)
     await sendMessage(service, alert, message, formatSubject(service, alert, file.filename))
   }
   const error = await send().then(

@@ -7,7 +7,7 @@ import { escapeHtml } from '../../contract/html.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { listFilters } from '../../contract/web/filter-query.ts'
 import { WorkBudget } from '../../json/index.ts'
-import { authorizeCall, ownerPrincipal } from '../access/access.ts'
+import { assertEnabled, authorizeCall, ownerPrincipal } from '../access/access.ts'
 import { type ImageService, readImage } from '../images/plot-image.ts'
 import { describeNumbers } from '../pages/files/board-words.ts'
 import { drawFile } from '../pages/files/draw-file.ts'
@@ -168,8 +168,8 @@ export async function runMailing(
   }
   const receivers = JSON.parse(row.pending ?? row.receivers) as string[]
   const send = async (mail: Mail): Promise<Sent> => {
-    if (user?.disabled_at === null) return sendPicture(service, mail)
-    throw new Problem('forbidden', `the account of ${owner} is disabled`)
+    assertEnabled(owner, user)
+    return sendPicture(service, mail)
   }
   const { reached, failure } = await send({
     fid: { owner: row.to_owner, idlocal: row.to_idlocal },
