@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/setup.ts',
+    setupFiles: ['test/support/seed.ts'],
     // A busy machine is no failure.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -21,8 +21,8 @@ const functions: Record<string, (values: Cell[]) => number | null> = {
   min: (values) => ofSome(values, (list) => Math.min(...list)),
   max: (values) => ofSome(values, (list) => Math.max(...list)),
   count: (values) => values.length,
-  first: (values) => values[0] as number | null,
-  last: (values) => values.at(-1) as number | null,
+  first: (values) => ofSome(values, (list) => list[0]),
+  last: (values) => ofSome(values, (list) => list.at(-1)!),
 }
 
 function numbersOf(values: Cell[]): number[] {
