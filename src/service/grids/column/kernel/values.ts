@@ -12,7 +12,8 @@ interface Exports {
     rowEnd: number,
     rowEndLength: number,
   ): void
-  rows(from: number, count: number): number
+  locate(from: number, count: number): number
+  rows(from: number, count: number, first: number): number
   gather(count: number): number
   doubles(from: number, to: number): number
   codes(from: number, to: number, multiplier: number, most: number): number
@@ -25,6 +26,10 @@ interface Exports {
 
 /** Addresses and sizes in memory, as in values.as.ts. */
 const COLUMN_BYTES = 32
+const MAX_CELLS = 8192
+const ADDRESS = 0x0fffffff
+const STRING = 0x10000000
+const NULL = 0x20000000
 const LIST = 2048
 const MAX_ROWS = 4096
 const OUT = LIST + MAX_ROWS * 4
@@ -47,8 +52,8 @@ const BATCH_VALUES = 4096
 
 /** Size of `null`, in bytes. */
 const NULL_BYTES = 4
-/** Commas after each text: they end the last value, and allow reads of 16 bytes. */
-const PADDING = Buffer.alloc(48, ',')
+/** Commas after each text: they end the last value, and allow reads of 64 bytes. */
+const PADDING = Buffer.alloc(80, ',')
 /** Room of the output for each row, as a multiple of the average row: at least a few rows at a time. */
 const ROWS_OF_OUTPUT = 4
 /** Maximum size of a text that a kernel reads, and of its memory: slices of all columns of a wide grid. */
@@ -92,7 +97,7 @@ export interface KernelChunk {
   text: Buffer
   /** Row of the first value. */
   row: number
-  /** True if no value contains a comma. */
+  /** True if its values are numbers, booleans, dates or times: without commas, tabs and escapes. */
   isSimple: boolean
   /** True if all rows have the single value of `text`. */
   isConstant: boolean
@@ -109,6 +114,9 @@ export class ValueKernel {
   /** Addresses of the structs of all columns, and of the text of each. */
   private columnsAt = 0
   private textsAt: number[] = []
+  /** Positions in the list of the rows whose cells are located. */
+  private located = 0
+  private locatedEnd = 0
 
   private constructor(
     private readonly exports: Exports,
@@ -136,7 +144,7 @@ export class ValueKernel {
     const prefixBytes = before.reduce((sum, { length }) => sum + length, 0)
     const outBytes = Math.max(OUT_BYTES, ROWS_OF_OUTPUT * Math.ceil(prefixBytes + 2 * rowBytes))
     const columnsAt = (OUT + outBytes + 64) & ~7
-    let at = columnsAt + before.length * COLUMN_BYTES
+    let at = columnsAt + before.length * COLUMN_BYTES + 8 * Math.max(before.length, MAX_CELLS)
     const prefixesAt = at
     at += prefixBytes + 16
     const textsAt = textBytes.map((size) => {
@@ -230,7 +238,12 @@ export class ValueKernel {
    * cells.
    */
   writeRows(from: number, count: number): number {
-    return this.exports.rows(from, count)
+    if (from === 0) this.locatedEnd = 0
+    if (from >= this.locatedEnd) {
+      this.located = from
+      this.locatedEnd = from + this.exports.locate(from, count)
+    }
+    return this.exports.rows(from, Math.min(count, this.locatedEnd - from), from - this.located)
   }
 
   get isOdd(): boolean {
@@ -242,10 +255,13 @@ export class ValueKernel {
     return this.bytes.subarray(OUT, this.exports.out.value)
   }
 
-  /** Returns a cell of the last row, in `bytes`. */
+  /** Returns a cell of the row that is not plain, in `bytes`. */
   cell(column: number): { buf: Buffer; start: number; end: number } {
-    const place = this.placeOf(column)
-    return { buf: this.bytes, start: this.words[place + 4], end: this.words[place + 5] }
+    const place = (this.exports.stop.value >> 2) + 2 * column
+    const [start, packed] = this.words.subarray(place, place + 2)
+    const quote = packed & STRING ? 1 : 0
+    const end = (packed & ADDRESS) + (packed & NULL ? NULL_BYTES : quote)
+    return { buf: this.bytes, start: start - quote, end }
   }
 
   /**
