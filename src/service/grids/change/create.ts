@@ -249,10 +249,17 @@ export async function addColumns(
     taken.add(uid)
     return uid
   }
-  const rows = columns.map(({ name, uid, type, rows }, k) => ({
+  const uids = columns.map(({ name, uid }) => uid ?? findUid(name))
+  // In ascending order, rows of thousands of columns are added at the end of an index.
+  const created = uids
+    .filter((uid) => uid === undefined)
+    .map(() => createUid(taken))
+    .sort()
+    .values()
+  const rows = columns.map(({ name, type, rows }, k) => ({
     owner,
     idlocal,
-    uid: uid ?? findUid(name) ?? createUid(taken),
+    uid: uids[k] ?? created.next().value!,
     position: position + k,
     name,
     type,

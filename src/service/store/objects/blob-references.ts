@@ -53,7 +53,7 @@ async function addBatch(db: Db, owner: string, refs: readonly BlobRef[]): Promis
   if (keys.length > 0) {
     const completed = await db
       .updateTable('objects')
-      .set({ state: OBJECT_STATES.live, changed_at })
+      .set({ state: OBJECT_STATES.live })
       .where('owner', '=', owner)
       .where('key', 'in', keys)
       .where('state', '=', OBJECT_STATES.writing)

@@ -1,6 +1,6 @@
 // Selects, creates and ends the rows of objects.
 import { randomBytes } from 'node:crypto'
-import { type Selectable, sql } from 'kysely'
+import { type Selectable, SqliteAdapter, sql } from 'kysely'
 import { asBuffer } from '../../../json/index.ts'
 import type { Transactions } from '../engines/engine.ts'
 import { addToList, inBatches } from '../schema/row-groups.ts'
@@ -117,11 +117,13 @@ export async function readObjects(
     names.set(key, blobIdOf({ owner, hash }))
     inPieces.set(home, names)
   }
+  // SQLite must not look at `home`, which follows the bytes in a row: it would read them twice.
+  const hasNodes = !(db.getExecutor().adapter instanceof SqliteAdapter)
   for (const [home, names] of inPieces) {
     const pieces = await db
       .selectFrom('blob_pieces')
       .select(['key', 'body'])
-      .where('home', '=', home)
+      .$if(hasNodes, (select) => select.where('home', '=', home))
       .where('key', 'in', [...names.keys()])
       .orderBy('key')
       .orderBy('piece')
