@@ -53,4 +53,47 @@ onBothStores('appends', (test) => {
       { numRuns: 12 },
     )
   })
+
+  it('records are refused, not stored in wrong columns, if the columns change while they arrive', async () => {
+    const lines = (from: number): string =>
+      Array.from({ length: 3000 }, (_, k) => `{"k":${from + k},"p":"p","q":"q"}\n`).join('')
+    const kinds: Record<string, { cols: Record<string, unknown[]>; key?: string }> = {
+      plain: { cols: { k: [1], p: ['p'], q: ['q'] } },
+      keyed: { cols: { k: [1], p: ['p'], q: ['q'] }, key: 'k' },
+      ragged: { cols: { k: [1], p: ['p'], q: [] } },
+    }
+    const changes: Record<string, (fid: string, uid: string) => Promise<number>> = {
+      'another order': (fid, uid) =>
+        test().status('alice', 'PUT', `/v2/grids/${fid}/col?uid=${uid}`, { json: { cols: [{ order: 1 }] } }),
+      'fewer columns': (fid, uid) => test().status('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${uid}`),
+      'another column': async (fid, uid) => {
+        await test().status('alice', 'DELETE', `/v2/grids/${fid}/col?uid=${uid}`)
+        const cols = JSON.stringify([{ name: 'r', data: ['r'] }])
+        return test().status('alice', 'POST', `/v2/grids/${fid}/col`, { json: { cols } })
+      },
+    }
+    for (const [kind, { cols, key }] of Object.entries(kinds))
+      for (const [change, perform] of Object.entries(changes)) {
+        const grid = await test().grid('alice', `m${made++}`, cols)
+        if (key)
+          await test().ask('alice', 'POST', `/v2/grids/${grid.fid}/row`, {
+            body: 'k,p,q\n1,p,q\n',
+            headers: { 'content-type': 'text/csv', 'gridline-key': key },
+          })
+        const body = new ReadableStream({
+          async start(controller) {
+            controller.enqueue(Buffer.from(lines(2)))
+            await new Promise((resolve) => setImmediate(resolve))
+            expect(await perform(grid.fid, grid.cols[2].uid)).toBeLessThan(300)
+            controller.enqueue(Buffer.from(lines(3002)))
+            controller.close()
+          },
+        })
+        const { status, json } = await test().ask('alice', 'POST', `/v2/grids/${grid.fid}/row`, {
+          body,
+          headers: { 'content-type': 'application/x-ndjson' },
+        })
+        expect([kind, change, status, json.errors?.[0].code]).toEqual([kind, change, 409, 'conflict'])
+      }
+  })
 })

@@ -21,14 +21,14 @@ import { formatColumns } from '../column/snapshot.ts'
 import { RowPacker, type RowsJson } from '../column/tail.ts'
 import { typeChangeError } from '../column/type-names.ts'
 import { allowsTypeChange, type DataCall } from './reading-options.ts'
-import type { Table } from './tables.ts'
+import type { MatchedColumn, Table } from './tables.ts'
 
 /** Parsed rows. `width`: number of values per row, -1 without rows. `types`: as in `Append`. */
 export interface JsonRows {
   bodies: RowsJson[]
   width: number
   types: string
-  columns?: readonly { uid: string; name: string }[]
+  columns?: readonly MatchedColumn[]
   /** For each column of the grid, whether no row has a value for it. */
   isMissing?: boolean[]
   /** For each column of the grid, the number of records without a member for it. */
@@ -39,7 +39,7 @@ export interface JsonRows {
 export async function toTable({
   bodies,
   width,
-  columns: names = [],
+  columns: matched,
   isMissing = [],
   absentRows = [],
 }: JsonRows): Promise<Table> {
@@ -47,14 +47,14 @@ export async function toTable({
   const rows = bodies.reduce((sum, body) => sum + body.rows, 0)
   const columns = small.map(({ type }, k) => ({ name: String(k), type, rows, slices: [] }))
   // A column that no record has keeps its values.
-  const updateWarnings = names.flatMap(({ name }, k) =>
+  const updateWarnings = matched?.flatMap(({ name }, k) =>
     absentRows[k] > 0 && !isMissing[k]
       ? [
           `column ${name}: missing in ${formatCount(absentRows[k], 'record')}; in rows that they update, it is null now`,
         ]
       : [],
   )
-  return { rows, columns, warnings: [], updateWarnings, isNameless: true, small, json: bodies }
+  return { rows, columns, warnings: [], updateWarnings, isNameless: true, matched, small, json: bodies }
 }
 
 /** Column with a value that does not fit its type. `findMisfit` finds the row. */
@@ -181,7 +181,7 @@ class NdjsonRows {
   private size = 0
 
   constructor(
-    private readonly columns: readonly { uid: string; name: string }[],
+    private readonly columns: readonly MatchedColumn[],
     /** Types that values must fit; undefined if they may change. */
     private readonly storedTypes: readonly ColumnType[] | undefined,
     private readonly source: string,

@@ -16,19 +16,33 @@ import { nounOf, typeChangeError } from '../column/type-names.ts'
 import type { GridService } from '../service.ts'
 import { wrongLengthError } from './json-rows.ts'
 import { allowsTypeChange, type DataCall } from './reading-options.ts'
-import type { Table } from './tables.ts'
+import type { MatchedColumn, Table } from './tables.ts'
+
+/** Throws `conflict` unless `columns` are those that values were matched to. */
+export function checkColumnsUnchanged(
+  matched: readonly MatchedColumn[],
+  columns: readonly MatchedColumn[],
+): void {
+  const isSame = ({ uid, name }: MatchedColumn, k: number) =>
+    uid === columns[k].uid && name === columns[k].name
+  if (matched.length === columns.length && matched.every(isSame)) return
+  throw new Problem('conflict', 'another request has changed the columns of the grid', {
+    hint: 'Append again.',
+  })
+}
 
 /**
  * Returns the column of the table for each column of the grid; undefined if it is missing, with a warning.
- * Matches by name, or by position if the table is nameless. Throws `unknown_column` and `bad_data`.
+ * Matches by name, or by position if the table is nameless. Throws `unknown_column`, `bad_data` and `conflict`.
  */
 export function matchColumns(
   table: Table,
-  columns: readonly { name: string }[],
+  columns: readonly MatchedColumn[],
   source: string,
   warnings: string[],
 ): (NewColumn | undefined)[] {
   if (table.isNameless) {
+    if (table.matched) checkColumnsUnchanged(table.matched, columns)
     if (table.columns.length === columns.length) return table.columns
     if (table.json) throw wrongLengthError(table.columns.length, columns.length)
     throw badData(

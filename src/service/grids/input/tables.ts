@@ -10,6 +10,7 @@ import {
   type Slice,
 } from '../../../ingest/index.ts'
 import { type Bytes, WorkBudget } from '../../../json/index.ts'
+import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import { isColumnType } from '../../store/schema/column-types.ts'
 import type { Store } from '../../store/store.ts'
 import { type ColumnJson, toColumnJson } from '../column/column-json.ts'
@@ -27,6 +28,9 @@ import {
   type UnpivotHeaders,
 } from './reading-options.ts'
 
+/** A column of a grid to which values were matched. */
+export type MatchedColumn = Pick<ColumnRow, 'uid' | 'name'>
+
 /** A parsed table that is not part of a grid yet. */
 export interface Table {
   rows: number
@@ -36,6 +40,8 @@ export interface Table {
   updateWarnings?: string[]
   /** True if columns are matched by position, not by name. */
   isNameless: boolean
+  /** Columns of the grid to which a nameless table was matched by name; undefined if only positions tell. */
+  matched?: readonly MatchedColumn[]
   /** Returns the line of the file for a row; undefined for files without lines. */
   lineOf?: (row: number) => number
   /** Values by column of a small table, which has no stored slices. */

@@ -16,6 +16,7 @@ import { decodeTypes, encodeTypes, isAssignable, mergeTypeLists } from '../../..
 import type { Writers } from '../../../store/store.ts'
 import { packBodies, type RowsJson } from '../../column/tail.ts'
 import { type Misfit, wrongLengthError } from '../../input/json-rows.ts'
+import { checkColumnsUnchanged } from '../../input/match-columns.ts'
 import type { Append, Appended } from '../../service.ts'
 import {
   addAppendVersion,
@@ -24,7 +25,7 @@ import {
   type GridBefore,
   usernameOf,
 } from '../versions.ts'
-import { columnsChangedError, haveColumnsChanged, needsPlan } from './request.ts'
+import { needsPlan } from './request.ts'
 
 /** The tail is flushed into slices when it exceeds either limit. */
 const MAX_TAIL_ROWS = 4096
@@ -106,10 +107,9 @@ class AppendGroup {
     if (isLocked(grid)) return { kind: 'held' }
     if (needsPlan(grid)) return { kind: 'plan' }
     const { owner, idlocal } = append.fid
+    if (append.columns) checkColumnsUnchanged(append.columns, await writers.grids.listColumns(owner, idlocal))
     const width = grid.types.length
     if (append.width !== width || width === 0) throw wrongLengthError(append.width, width)
-    if (append.columns && haveColumnsChanged(await writers.grids.listColumns(owner, idlocal), append.columns))
-      throw columnsChangedError()
     if (!append.mayChangeTypes && append.types !== grid.types) {
       const types = decodeTypes(grid.types)
       const column = decodeTypes(append.types).findIndex((type, k) => !isAssignable(type, types[k]))
