@@ -9,6 +9,7 @@ import {
   Dictionary,
   DurationMillisecond,
   Field,
+  FixedSizeBinary,
   Int8,
   Int64,
   makeData,
@@ -281,6 +282,27 @@ describe('Arrow', () => {
       [2, null, 0.2, 'b "q"', '2', '2024-01-02 10:00:00.5', false],
       [3, 3, 0.3, null, '9007199254740993', null, null],
     ])
+  })
+
+  it('UUIDs and booleans of a byte are read as such, also in lists and structs', async () => {
+    const bytes = [Buffer.alloc(16, '0'), null, Buffer.alloc(16, 0xff)]
+    const texts = ['30303030-3030-3030-3030-303030303030', null, 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+    const extension = (name: string): Map<string, string> =>
+      new Map([['ARROW:extension:name', `arrow.${name}`]])
+    const uuid = new Field('u', new FixedSizeBinary(16), true, extension('uuid'))
+    const flag = new Field('b', new Int8(), true, extension('bool8'))
+    const nested = new Struct<{ u: FixedSizeBinary }>([uuid])
+    const schema = new Schema([uuid, flag, new Field('s', nested, true)])
+    const table = new Table(schema, {
+      u: vectorFromArray(bytes, uuid.type),
+      b: vectorFromArray([0, null, 5], new Int8()),
+      s: vectorFromArray(
+        bytes.map((u) => ({ u })),
+        nested,
+      ),
+    })
+    const [found] = await readFile(tableToIPC(table))
+    expect(found.rows).toEqual(texts.map((text, k) => [text, [false, null, true][k], { u: text }]))
   })
 
   it.each(['lz4', 'zstd'])('Arrow buffers compressed with %s are read', async (codec) => {

@@ -1,6 +1,6 @@
 // Reads Arrow IPC files and streams.
 import { readSync } from 'node:fs'
-import { CompressionType, type DataType, setCompressionCodec, Type } from '@uwdata/flechette'
+import { CompressionType, type DataType, type Field, setCompressionCodec, Type } from '@uwdata/flechette'
 import { decompressZstd } from 'hyparquet-compressors'
 import { readTable } from './arrow-stream.ts'
 import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
@@ -65,8 +65,9 @@ export function readArrow({ size, columns: mostColumns, rows: mostRows, ratio }:
   if (fields.length > mostColumns)
     throw new RefusedFile(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
   if (table.numRows > mostRows) throw new RefusedFile(`the file claims to have ${table.numRows} rows`)
-  const columns = fields.map(({ name, type }, k) => {
-    const columnFormat = columnTypeOf(type)
+  const columns = fields.map((field, k) => {
+    const { name, type } = field
+    const columnFormat = columnTypeOf(field)
     const own = valueTypeOf(type)
     const hasUnsafe = (): boolean => hasUnsafeInteger(table.getChildAt(k), table.numRows)
     if (own.typeId === Type.Decimal && own.scale === 0) {
@@ -78,7 +79,8 @@ export function readArrow({ size, columns: mostColumns, rows: mostRows, ratio }:
       }
     }
     // As in CSV, 64-bit integers that a double cannot represent make the column text.
-    if (own.typeId === Type.Int && hasUnsafe()) return { name, type: 'text' as const, toJson: toStringJson }
+    if (own.typeId === Type.Int && columnFormat.type === 'number' && hasUnsafe())
+      return { name, type: 'text' as const, toJson: toStringJson }
     return { name, ...columnFormat }
   })
   return {
@@ -111,12 +113,34 @@ function valueTypeOf(type: DataType): DataType {
   return type.typeId === Type.RunEndEncoded ? valueTypeOf(type.children[1].type) : type
 }
 
+/** Functions that convert the values of the format's own extension types: a field names its type in its metadata. */
+const EXTENSIONS: Readonly<Record<string, { type: ColumnType; convert: (value: never) => unknown }>> = {
+  'arrow.uuid': { type: 'text', convert: formatUuid },
+  'arrow.bool8': { type: 'boolean', convert: (value: number) => value !== 0 },
+}
+
+function extensionOf({ metadata }: Field) {
+  const name = metadata?.get('ARROW:extension:name') ?? ''
+  return Object.hasOwn(EXTENSIONS, name) ? EXTENSIONS[name] : undefined
+}
+
+/** Returns the text of a UUID of 16 bytes. */
+function formatUuid(bytes: Uint8Array): string {
+  const digits = Buffer.from(bytes).toString('hex')
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
 /**
- * Returns the column type of an Arrow type, and the function that writes its values as JSON. Throws
+ * Returns the column type of an Arrow field, and the function that writes its values as JSON. Throws
  * `RefusedFile`.
  */
-function columnTypeOf(encoded: DataType): { type: ColumnType; toJson: ToJson } {
-  const type = valueTypeOf(encoded)
+function columnTypeOf(field: Field): { type: ColumnType; toJson: ToJson } {
+  const extension = extensionOf(field)
+  if (extension) {
+    const convert = skipNulls(extension.convert)
+    return { type: extension.type, toJson: (value) => JSON.stringify(convert(value)) ?? 'null' }
+  }
+  const type = valueTypeOf(field.type)
   switch (type.typeId) {
     case Type.Union:
       throw new RefusedFile('a column of unions, which are not supported', 'Write a column for each type.')
@@ -152,7 +176,7 @@ function columnTypeOf(encoded: DataType): { type: ColumnType; toJson: ToJson } {
     case Type.FixedSizeBinary:
       return { type: 'text', toJson: toStringJson }
     default: {
-      const plain = jsonConverterOf(type)
+      const plain = jsonConverterOf(field)
       return { type: 'json', toJson: (value, lost) => toNestedJson(plain(value), lost) }
     }
   }
@@ -175,9 +199,11 @@ function momentFormatterOf(type: DataType): (value: unknown) => string {
 const TICKS_PER_SECOND = [1n, 1000n, 1_000_000n, 1_000_000_000n]
 const DAY_MS = 24 * 3600 * 1000
 
-/** Returns the function that converts values of a type to JSON values, at any depth. Throws `RefusedFile`. */
-function jsonConverterOf(encoded: DataType): Plain {
-  const type = valueTypeOf(encoded)
+/** Returns the function that converts values of a field to JSON values, at any depth. Throws `RefusedFile`. */
+function jsonConverterOf(field: Field): Plain {
+  const extension = extensionOf(field)
+  if (extension) return skipNulls(extension.convert)
+  const type = valueTypeOf(field.type)
   switch (type.typeId) {
     case Type.Date:
     case Type.Timestamp:
@@ -195,7 +221,7 @@ function jsonConverterOf(encoded: DataType): Plain {
     case Type.ListView:
     case Type.LargeListView:
     case Type.FixedSizeList: {
-      const inner = jsonConverterOf(type.children[0].type)
+      const inner = jsonConverterOf(type.children[0])
       return skipNulls((value: Iterable<unknown>) => Array.from(value, inner))
     }
     case Type.Struct: {
@@ -204,7 +230,7 @@ function jsonConverterOf(encoded: DataType): Plain {
           'a struct has two members of the same name, of which one would be lost',
           'Rename one of them, or leave it out.',
         )
-      const inner = type.children.map((child) => [child.name, jsonConverterOf(child.type)] as const)
+      const inner = type.children.map((child) => [child.name, jsonConverterOf(child)] as const)
       return skipNulls((value: Record<string, unknown>) =>
         Object.fromEntries(inner.map(([name, toPlain]) => [name, toPlain(value[name])])),
       )
@@ -212,7 +238,7 @@ function jsonConverterOf(encoded: DataType): Plain {
     case Type.Map: {
       const [key, toPlain] = (
         type.children[0].type as Extract<DataType, { typeId: typeof Type.Struct }>
-      ).children.map((child) => jsonConverterOf(child.type))
+      ).children.map(jsonConverterOf)
       return skipNulls((value: Iterable<[unknown, unknown]>) =>
         Array.from(value, ([name, item]) => [key(name), toPlain(item)]),
       )
