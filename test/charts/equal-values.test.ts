@@ -27,6 +27,8 @@ describe('values on bounds', () => {
       transforms: [{ type: 'bins' }],
     })
     expect(small.customdata[0]).toBe('0 to 0.2')
+    const wide = await evaluate({ type: 'histogram', x: [-3, -3, 2, 1e12], transforms: [{ type: 'bins' }] })
+    expect([wide.customdata[0], wide.y[0], wide.y[1]]).toEqual(['-200000000000 to -1', 2, 1])
     for (const text of small.customdata) expect(text).toMatch(/^0(\.\d)? to \d(\.\d)?$/)
   })
 })

@@ -101,18 +101,20 @@ function countNumbers(
   { from, step, isLog, isWhole }: Bins,
 ): void {
   const counts = new Map<number, number>()
-  for (const value of values) {
-    if (typeof value !== 'number' || !Number.isFinite(value) || (isLog && value <= 0)) continue
-    // The small term compensates rounding errors of steps such as 0.1.
-    const k = Math.floor(((isLog ? Math.log10(value) : value) - from) / step + 1e-9)
-    counts.set(k, (counts.get(k) ?? 0) + 1)
-  }
-  const [first, last] = extentOf([...counts.keys()])
-  const bars = Array.from({ length: counts.size === 0 ? 0 : last - first + 1 }, (_, n) => first + n)
   const edge = (k: number): number => {
     const position = from + k * step
     return isLog ? Number((10 ** position).toPrecision(12)) : withoutNoise(position, step)
   }
+  for (const value of values) {
+    if (typeof value !== 'number' || !Number.isFinite(value) || (isLog && value <= 0)) continue
+    const place = ((isLog ? Math.log10(value) : value) - from) / step
+    // Near an edge, rounding errors of steps such as 0.1 do not decide.
+    const near = Math.round(place)
+    const k = Math.abs(place - near) > 1e-9 ? Math.floor(place) : value < edge(near) ? near - 1 : near
+    counts.set(k, (counts.get(k) ?? 0) + 1)
+  }
+  const [first, last] = extentOf([...counts.keys()])
+  const bars = Array.from({ length: counts.size === 0 ? 0 : last - first + 1 }, (_, n) => first + n)
   const isInteger = isWhole && step === 1
   trace.x = bars.map((k) => edge(k + 0.5))
   trace.y = bars.map((k) => counts.get(k) ?? 0)

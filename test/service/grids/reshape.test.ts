@@ -7,6 +7,13 @@ import { onSqliteFirst } from '../../support/service.ts'
 
 onSqliteFirst('reshape', (test) => {
   let fid: string
+  const put = async (name: string, csv: string): Promise<string> =>
+    (
+      await test().ask('alice', 'POST', '/v2/grids/upload', {
+        headers: { 'x-file-name': name, 'gridline-on-conflict': 'replace' },
+        body: csv,
+      })
+    ).json.file.fid
   const read = async (query: string, user = 'alice', of = fid) => {
     // Lists are repeated parameters.
     const repeated = query.replace(/(\w+)=([^&]*,[^&]*)/g, (_, name, list) =>
@@ -93,13 +100,6 @@ onSqliteFirst('reshape', (test) => {
   })
 
   it('values are equal however they are written: numbers, texts, dates', async () => {
-    const put = async (name: string, csv: string): Promise<string> =>
-      (
-        await test().ask('alice', 'POST', '/v2/grids/upload', {
-          headers: { 'x-file-name': name, 'gridline-on-conflict': 'replace' },
-          body: csv,
-        })
-      ).json.file.fid
     // A text with escapes, in JSON as Python writes it.
     const escaped = await put('left.json', '[{"k":"M\\u00fcnchen","v":1},{"k":"a\\/b","v":2}]')
     await put('right.csv', 'k,w\nMünchen,10\na/b,20\n')
@@ -129,6 +129,20 @@ onSqliteFirst('reshape', (test) => {
     expect(await read('join=right&on=k%3Dl', 'alice', odd)).toBe('k=l,v,w\n1,a,10\n')
     await put('right.csv', 'm,w\n1,10\n')
     expect(await read('join=right&on=k%3Dl%3Dm', 'alice', odd)).toBe('k=l,v,w\n1,a,10\n')
+  })
+
+  it('every column of a result has a name of its own, with all its digits', async () => {
+    const names = await put('names.csv', 'sum_x,x,count\n10,1,7\n20,2,8\n')
+    expect(await read('group=count', 'alice', names)).toBe('count,count_2\n7,1\n8,1\n')
+    expect(await read('group=sum_x&aggregate=sum:x&sort=-sum_x_2&columns=sum_x_2', 'alice', names)).toBe(
+      'sum_x_2\n2\n1\n',
+    )
+    expect(await read('group=x&group=x&aggregate=sum:count&aggregate=sum:count', 'alice', names)).toBe(
+      'x,sum_count,sum_count_2\n1,7,7\n2,8,8\n',
+    )
+    const big = await put('big.csv', 'k,v\n9007199254740993,1\n9007199254740992,2\n1.5,1.7e308\n')
+    expect(await read('aggregate=sum:v&pivot=k', 'alice', big)).toMatch(/9007199254740992,9007199254740993/)
+    expect(await read('aggregate=median:v&where=v%20%3E%201e308', 'alice', big)).toBe('median_v\n1.7e+308\n')
   })
 
   it('the lowest and highest values are those of sorting, of every type', async () => {

@@ -3,7 +3,7 @@ import type { WorkBudget } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { streamScalars } from '../column/scalars.ts'
 import { type Snapshot, type SnapshotColumn, skipRows } from '../column/snapshot.ts'
-import { RunningTotal, roundSum } from '../reshape/aggregates.ts'
+import { medianOf, RunningTotal, roundSum } from '../reshape/aggregates.ts'
 import type { Measure } from './condition.ts'
 
 /** Number of numbers that are added without yielding to the event loop. */
@@ -39,11 +39,7 @@ const addUp = (doubles: Float64Array): RunningTotal => {
 const FUNCTIONS = {
   sum: (doubles: Float64Array) => addUp(doubles).roundedTotal,
   mean: (doubles: Float64Array) => addUp(doubles).mean,
-  median: (doubles: Float64Array) => {
-    const sorted = doubles.sort()
-    const middle = (sorted.length - 1) / 2
-    return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2
-  },
+  median: medianOf,
 } as const
 
 /**

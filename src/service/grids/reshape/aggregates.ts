@@ -78,6 +78,15 @@ export class RunningTotal {
   }
 }
 
+/** Returns the median of numbers, which it sorts; NaN without numbers. */
+export function medianOf(numbers: Float64Array): number {
+  const sorted = numbers.sort()
+  const middle = (sorted.length - 1) / 2
+  const [low, high] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]]
+  // The sum of two numbers above 8.9e307 is not finite.
+  return Number.isFinite(low + high) ? (low + high) / 2 : low / 2 + high / 2
+}
+
 /** Rounds a sum, or a mean, to the digits that have no error of doubles. */
 export function roundSum(sum: number): number {
   return Number.isInteger(sum) ? sum : Number(sum.toPrecision(SUM_DIGITS))
@@ -190,11 +199,7 @@ function ofOneValue(create: (type: ColumnType) => Collector): AggregateFunction 
 export const AGGREGATES = {
   sum: ofTotal(({ roundedTotal }) => roundedTotal),
   mean: ofTotal(({ mean }) => mean),
-  median: ofNumbers((numbers) => {
-    const sorted = Float64Array.from(numbers).sort()
-    const middle = (sorted.length - 1) / 2
-    return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2
-  }),
+  median: ofNumbers((numbers) => medianOf(Float64Array.from(numbers))),
   min: ofOneValue((type) => new Extreme(-1, type)),
   max: ofOneValue((type) => new Extreme(1, type)),
   first: ofOneValue(() => new OneValue(false)),

@@ -143,7 +143,7 @@ function planGrouping({ columns }: Snapshot, { by, per, aggregates, pivot }: Gro
       },
     }
   })
-  const at = findColumns(columns, by, 'group')
+  const at = [...new Set(findColumns(columns, by, 'group'))]
   const dateAt = per === undefined ? undefined : findDate(columns, at)
   const all = dateAt === undefined || at.includes(dateAt) ? at : [dateAt, ...at]
   return {
@@ -200,6 +200,9 @@ function createPeriod(unit: string, type: ColumnType): (json: string) => string 
   }
 }
 
+/** Number of digits that every double keeps. */
+const MAX_DOUBLE_DIGITS = 15
+
 async function build(
   { keys, results, pivotAt }: Plan,
   groups: ReadonlyMap<string, Group>,
@@ -210,15 +213,19 @@ async function build(
   const places = pivotAt === undefined ? [0] : [...values].sort(comparePivoted).map(({ place }) => place)
   const used = new Set(keys.map(({ column }) => column.name))
   const nameOf = (place: number): string => {
-    const value: unknown = JSON.parse(values[place].json)
-    const base =
-      value === null ? 'missing' : typeof value === 'string' && value !== '' ? value : JSON.stringify(value)
-    return takeUniqueName(base, used)
+    const { json } = values[place]
+    const value: unknown = JSON.parse(json)
+    if (value === null) return takeUniqueName('missing', used)
+    if (typeof value === 'string' && value !== '') return takeUniqueName(value, used)
+    // A double does not have more digits.
+    const isLong = typeof value === 'number' && json.length > MAX_DOUBLE_DIGITS
+    return takeUniqueName(isLong ? json : JSON.stringify(value), used)
   }
   const columns = places.flatMap((place) =>
-    results.map(({ column }) =>
-      pivotAt === undefined ? column : { name: nameOf(place), type: column.type },
-    ),
+    results.map(({ column }) => ({
+      name: pivotAt === undefined ? takeUniqueName(column.name, used) : nameOf(place),
+      type: column.type,
+    })),
   )
   const builder = new TableBuilder(
     [...keys.map(({ column }) => column), ...columns],
