@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -98,6 +99,22 @@ describe('pull', () => {
     }
     expect(await pull('dated@next', 'dated.csv')).toBe('unchanged d,v 2024-01-01,8 ')
     expect(await pull('dated', 'dated.csv')).toBe('downloaded d,v 2024-01-01,5 ')
+  })
+
+  it('pull completes an interrupted one, which has left files without records, and parts of files', async () => {
+    const folder = join(cwd, 'half/Reports')
+    const pull = (...more: string[]) => run(['pull', 'Reports/*', folder, '--json', 'action', ...more])
+    await pull()
+    rmSync(join(folder, '.gridline-pull.json'))
+    const part = join(folder, 'b.csv.99999999.part')
+    writeFileSync(part, 'half')
+    for (const more of [['--dry-run'], [], []]) expect((await pull(...more)).stdout).not.toMatch(/download/)
+    expect(existsSync(part)).toBe(false)
+    rmSync(join(folder, '.gridline-pull.json'))
+    writeFileSync(join(folder, 'b.csv'), 'mine')
+    for (const more of [['--dry-run'], []])
+      expect((await pull(...more)).stderr).toMatch(/b\.csv was changed locally/)
+    expect(readFileSync(join(folder, 'b.csv'), 'utf8')).toBe('mine')
   })
 
   it('pull --force downloads again, and pull --dry-run writes nothing', async () => {

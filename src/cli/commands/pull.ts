@@ -3,10 +3,13 @@ import { createHash } from 'node:crypto'
 import {
   createReadStream,
   createWriteStream,
+  existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   utimesSync,
 } from 'node:fs'
@@ -21,6 +24,7 @@ import type { FileMeta } from '../../contract/resources/index.ts'
 import { sortOption, whereOption } from '../../contract/row-options.ts'
 import type { FormattedDefinition } from '../charts/format-definition.ts'
 import { writePrivateFile } from '../config/private-file.ts'
+import { isProcessRunning } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
@@ -132,24 +136,27 @@ export const command = defineCommand({
           if (text !== undefined) state.record(path, content)
           return { path, fid, action: 'unchanged' }
         }
-        if (!options.force && !state.isOurs(path)) throw changedError(path)
+        const checkOurs = (): void => {
+          if (!options.force && !state.isOurs(path)) throw changedError(path)
+        }
+        // A pull that was interrupted has left files without a record: the same bytes are ours.
+        if (state.isRecorded(path)) checkOurs()
         if (options.dryRun) {
+          const mayBeKept = !options.force && text === undefined && state.mayBeCurrent(path, content)
           const isKept =
-            !options.force && text === undefined && state.mayBeCurrent(path, content)
-              ? await hasBytes(path, await download(client, file, { format, ...query }))
-              : false
+            mayBeKept && (await hasBytes(path, await download(client, file, { format, ...query })))
+          if (!isKept) checkOurs()
           return { path, fid, action: isKept ? 'unchanged' : 'would download' }
         }
         const bytes = text === undefined ? await download(client, file, { format, ...query }) : [text]
-        const hasChanged = await writeDownload(bytes, file, path, directory, () => {
-          if (!options.force && !state.isOurs(path)) throw changedError(path)
-        })
+        const hasChanged = await writeDownload(bytes, file, path, directory, checkOurs)
         state.record(path, content)
         return { path, fid, action: hasChanged || options.force ? 'downloaded' : 'unchanged' }
       },
       options.jobs ?? DEFAULT_JOBS,
     )
     if (!options.dryRun && result.items.length > 0) state.save()
+    if (!options.dryRun) removeLeftParts(items.map(({ path }) => path))
     const allFailures = [...failures, ...result.failures]
     if (result.items.length === 0 && allFailures.length === 1) throw allFailures[0].problem
     return { items: result.items, view, failures: allFailures, empty: 'Nothing to download.' }
@@ -206,15 +213,23 @@ class DownloadRecords {
   isCurrent(path: string, { filetype, date_modified }: FileMeta, content: PulledContent): boolean {
     const { version } = content
     if (filetype !== 'grid' || !(version === undefined || FIXED_VERSION.test(version))) return false
-    return (
-      this.mayBeCurrent(path, content) && Math.abs(statSync(path).mtimeMs - Date.parse(date_modified)) < 1
-    )
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (!stats || !this.hasEntry(path, stats, content)) return false
+    return Math.abs(stats.mtimeMs - Date.parse(date_modified)) < 1
   }
 
-  /** Returns whether a local file was downloaded with the same content, which may have changed since. */
+  /** Returns whether a local file may have the same content as before: it has no record, or one of that content. */
   mayBeCurrent(path: string, content: PulledContent): boolean {
     const stats = statSync(path, { throwIfNoEntry: false })
-    return stats !== undefined && this.entries[this.key(path)] === formatEntry(stats, content)
+    return stats !== undefined && (!this.isRecorded(path) || this.hasEntry(path, stats, content))
+  }
+
+  isRecorded(path: string): boolean {
+    return this.entries[this.key(path)] !== undefined
+  }
+
+  private hasEntry(path: string, stats: Stats, content: PulledContent): boolean {
+    return this.entries[this.key(path)] === formatEntry(stats, content)
   }
 
   /** Returns whether a local file is absent, or unchanged since its download. */
@@ -311,7 +326,7 @@ async function download(
 
 /**
  * Writes to a temporary file first: a failed download leaves the previous file. Returns whether the content differs from
- * that file. `checkPath`: throws if that file must stay.
+ * that file. `checkPath`: throws if that file must stay, unless it has the same bytes.
  */
 async function writeDownload(
   bytes: AsyncIterable<Uint8Array> | Iterable<string>,
@@ -328,7 +343,7 @@ async function writeDownload(
     const modified = new Date(date_modified)
     utimesSync(temporaryFile, modified, modified)
     const hasChanged = !(await hasBytes(path, temporaryFile))
-    checkPath()
+    if (hasChanged) checkPath()
     renameSync(temporaryFile, path)
     return hasChanged
   } catch (error) {
@@ -336,4 +351,15 @@ async function writeDownload(
     if (error instanceof Problem) throw error
     throw new Problem('failed', `cannot write ${path}: ${errorMessageOf(error)}`)
   }
+}
+
+/** Removes the parts of files that interrupted runs have left. */
+function removeLeftParts(paths: readonly string[]): void {
+  const whole = new Set(paths)
+  for (const folder of new Set(paths.map((path) => dirname(path))))
+    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+      const [, file, pid] = /^(.*)\.(\d+)\.part$/.exec(name) ?? []
+      if (file !== undefined && whole.has(join(folder, file)) && !isProcessRunning(Number(pid)))
+        rmSync(join(folder, name), { force: true })
+    }
 }
