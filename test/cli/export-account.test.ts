@@ -112,6 +112,7 @@ const text = fc.constantFrom(
   'cr\rlf\r\n',
   '\ufeffmark',
   '\u2028',
+  'half \ud800',
 )
 const iso = fc
   .date({ min: new Date('1900-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
@@ -325,6 +326,23 @@ describe('an exported account', () => {
       }),
       { numRuns: runs(4, 300), seed: runs(7, Date.now()), interruptAfterTimeLimit: 100_000 },
     )
+  })
+
+  it('with grids without rows and half of a character is complete after any cut', async () => {
+    await withService(async (test) => {
+      for (const name of ['z1', 'z2']) await test.grid('alice', name, { ' sp': [], b: [] })
+      await test.grid('alice', 'half', { a: ['\ud800', 'b'], b: ['1', '2'] })
+      const first = newPath('export')
+      await exportTo(test, first)
+      const before = await contents(test)
+      for (let writes = 0; writes < 12; writes++)
+        await withService(async (other) => {
+          await importFrom(other, first, { writes }).catch(() => {})
+          await Promise.all(pending)
+          expect((await importFrom(other, first)).failures).toEqual([])
+          expect(await contents(other)).toEqual(before)
+        })
+    })
   })
 
   itLong('by the command line: written once, continued, cleaned, checked', async () => {

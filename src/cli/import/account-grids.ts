@@ -81,7 +81,9 @@ export class GridSender {
       if (headers['On-Conflict'] === 'replace')
         throw new Problem('bad_data', `${content.path}: a version without rows cannot be imported`)
       const cols = Object.fromEntries(columns.map(({ name, uid }, order) => [name, { uid, order, data: [] }]))
-      const json = { data: { cols }, filename: temporaryName(item), idlocal: headers.Idlocal }
+      // Tells a later run how far this one came.
+      const metadata = progressMark({ ...item, step: item.step + 1 })
+      const json = { data: { cols }, filename: temporaryName(item), idlocal: headers.Idlocal, metadata }
       return this.client.call('grids.create', { json })
     }
     const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]))
