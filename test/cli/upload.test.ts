@@ -374,4 +374,16 @@ describe('--unpivot', () => {
       expect([code !== 0, stderr]).toEqual([true, expect.stringContaining(said)])
     }
   })
+
+  it('a file with many warnings shows the first ones and their number; JSON has all', async () => {
+    const names = Array.from({ length: 30 }, (_, k) => `c${k}`)
+    const { run } = place('many', {
+      'many.csv': `${names}\n${names.map(() => 1)}\n${names.map(() => 'x')}\n`,
+    })
+    const { stderr } = await run(['upload', 'many.csv'])
+    expect(stderr.match(/^warning: .*c\d+ is text/gm)).toHaveLength(20)
+    expect(stderr).toMatch(/^warning: many\.csv: 10 more warnings$/m)
+    const { stdout } = await run(['upload', 'many.csv', '--name', 'many 2', '--json', 'warnings'])
+    expect(JSON.parse(stdout)[0].warnings).toHaveLength(30)
+  })
 })

@@ -391,6 +391,6 @@ async function importFrom(
     parent_path: place['Parent-Path'],
   }
   const { file: made, warnings } = await client.call('grids.create', { json })
-  for (const warning of warnings) context.messages.warning(warning, source_url)
+  context.messages.warnAll(warnings, source_url)
   return { ...(made as GridMeta), action: 'created', warnings }
 }

@@ -127,7 +127,7 @@ async function uploadChanges(
     undefined,
     bytes,
   )
-  for (const warning of warnings) context.messages.warning(warning, file)
+  context.messages.warnAll(warnings, file)
   const { fid, web_url } = grid
   context.messages.note(`${file}: ${action ?? 'created'}, ${web_url}`)
   const columns = 'cols' in grid ? grid.cols.map((column) => column.name) : undefined

@@ -89,7 +89,6 @@ export async function runEach<T extends string | { subject: string }>(
 
 /** Prints the warnings of a result. */
 function withWarningsPrinted(context: Context, name: string, result: object): object {
-  if ('warnings' in result && Array.isArray(result.warnings))
-    for (const warning of result.warnings) context.messages.warning(warning, name)
+  if ('warnings' in result && Array.isArray(result.warnings)) context.messages.warnAll(result.warnings, name)
   return result
 }

@@ -88,6 +88,6 @@ export async function loadLocalFile(
     moreHeaders.Checks === undefined
       ? uploaded.warnings
       : uploaded.warnings.filter((text) => !text.startsWith('check: '))
-  if (!isSilent) for (const warning of warnings) context.messages.warning(warning, inputName(file))
+  if (!isSilent) context.messages.warnAll(warnings, inputName(file))
   return { client, uploaded }
 }

@@ -1,5 +1,6 @@
 // Writes notes, warnings, errors and progress to stderr.
 import { formatErrorBody, Problem } from '../../contract/errors.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import { formatFailedRows, ruleTitle } from './check-rows.ts'
 import { hasColor } from './color.ts'
 import { escapeTerminal } from './escape-terminal.ts'
@@ -7,6 +8,9 @@ import type { Failure } from './failure.ts'
 
 /** Progress display: a moving bar, lines, or none. */
 export type ProgressStyle = 'bar' | 'plain' | 'none'
+
+/** Maximum number of warnings that are listed for a file: a wide one can have one for each column. */
+const MAX_LISTED_WARNINGS = 20
 
 /** Warning with the file that it concerns. */
 export interface Warning {
@@ -77,6 +81,17 @@ export class Messages {
     if (this.lacksWarnings)
       this.line(JSON.stringify({ warning: text, ...(of !== undefined && { file: of }) }))
     else if (!this.isJson) this.line(`${this.paint('33', 'warning:')} ${withSubject(of, text)}`)
+  }
+
+  /** Writes the warnings about a file: the first ones, and how many more there are. */
+  warnAll(texts: readonly string[], of?: string): void {
+    const count = this.isJson ? texts.length : MAX_LISTED_WARNINGS
+    for (const text of texts.slice(0, count)) this.warning(text, of)
+    const rest = texts.slice(count)
+    if (rest.length === 0) return
+    for (const text of rest) this.warnings.push({ subject: of, text })
+    const more = formatCount(rest.length, 'more warning')
+    this.line(`${this.paint('33', 'warning:')} ${withSubject(of, more)}`)
   }
 
   /** Writes an error: as JSON object with --json, otherwise message and hint. */

@@ -83,7 +83,7 @@ export class DefinitionMaker {
       throw error
     })
     this.remember(local, made)
-    for (const warning of made.warnings) scope.context.messages.warning(warning, local.file)
+    scope.context.messages.warnAll(made.warnings, local.file)
     return made
   }
 

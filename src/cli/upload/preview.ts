@@ -125,7 +125,7 @@ export async function preview(
     throw new Problem('bad_data', `${input.name}: ${doubts.slice(0, 10).join('; ')}`, {
       hint: 'Warnings are errors with --strict.',
     })
-  for (const warning of tried?.warnings ?? all) context.messages.warning(warning, input.name)
+  context.messages.warnAll(tried?.warnings ?? all, input.name)
   const isNothing = isSame || tried?.action === 'unchanged'
   const rule = conflictRuleOf(options)
   const would = isNothing ? 'nothing' : options.draft !== undefined ? 'draft' : target ? rule : 'create'

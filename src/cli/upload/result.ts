@@ -44,7 +44,7 @@ export function toUploadRow(
   const { file: grid, warnings, action, version, ...counts } = response
   const rows = formatUpsertCounts(counts)
   if (rows !== undefined) context.messages.note(`${file}: ${rows}`)
-  for (const warning of warnings) context.messages.warning(warning, file)
+  context.messages.warnAll(warnings, file)
   const versionField = version === undefined ? {} : { version }
   return { ...(grid as GridMeta), ...versionField, action, warnings, ...counts }
 }
