@@ -175,7 +175,7 @@ describe('Parquet', () => {
     })
   }
   it('random columns are read as DuckDB writes them, in any layout', async () => {
-    for (let seed = 1; seed <= runs(12, 200); seed++) {
+    for (let seed = 1; seed <= runs(6, 200); seed++) {
       const rows = [1, 100, 2048, 5000][seed % 4]
       await duckdb.run(
         `create or replace table random as select ${randomColumns(seed).join(', ')} from range(${rows}) r(i)`,
@@ -233,7 +233,7 @@ describe('Parquet', () => {
 
   it('a truncated or altered Parquet file is refused or read, but never crashes', async () => {
     const file = await parquet(query)
-    for (let k = 4; k < file.length; k += runs(499, 61)) {
+    for (let k = 4; k < file.length; k += runs(997, 61)) {
       const changed = Buffer.from(file)
       changed[k] ^= 0x55
       for (const one of [file.subarray(0, k), changed]) {
@@ -309,7 +309,7 @@ describe('Arrow', () => {
     const file = await readBytes(new URL(`../data/arrow/${codec}.feather`, import.meta.url))
     const [found] = await readFile(file)
     expect(found.rows).toEqual(Array.from({ length: 2000 }, (_, k) => [k % 10, `row ${k % 7}`]))
-    for (let k = 8; k < file.length; k += runs(211, 29)) {
+    for (let k = 8; k < file.length; k += runs(421, 29)) {
       const changed = Buffer.from(file)
       changed[k] ^= 0xff
       const outcome = await readFile(changed).catch((error: { code: string }) => error.code)
@@ -348,7 +348,7 @@ describe('Arrow dictionaries', () => {
         const [found] = await readFile(write([new Utf8(), new Utf8()], batches))
         expect(found.rows).toEqual(batches.flatMap(([a, b]) => a.map((word, k) => [word, b[k]])))
       }),
-      { numRuns: runs(15, 300) },
+      { numRuns: runs(8, 300) },
     )
   })
 

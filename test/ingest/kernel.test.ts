@@ -7,7 +7,7 @@ import { type Bounds, boundsOf } from '../../src/ingest/slices.ts'
 import { runs } from '../support/property-runs.ts'
 
 /** Number of compared files. */
-const FILES = runs(30, 1000)
+const FILES = runs(15, 1000)
 
 afterEach(() => {
   Kernel.usage = 'large'

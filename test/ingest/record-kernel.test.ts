@@ -158,7 +158,7 @@ it('any lines give the same slices, types, warnings and errors', async () => {
     fc.asyncProperty(file, async ({ text, ...options }) => {
       expect(await read(text, 'always', options)).toEqual(await read(text, 'never', options))
     }),
-    { numRuns: runs(80, 5000) },
+    { numRuns: runs(40, 5000) },
   )
 }, 300_000)
 
@@ -209,7 +209,7 @@ it('times, and texts like them, give the same types', async () => {
         expect(await read(text, 'always', options)).toEqual(await read(text, 'never', options))
       },
     ),
-    { numRuns: runs(200, 20_000) },
+    { numRuns: runs(60, 20_000) },
   )
 }, 300_000)
 
@@ -270,7 +270,7 @@ it('any array of records gives the same slices, types, warnings and errors', asy
         expect(found).toEqual(await read(text, 'never', options, ingestJson, limits))
       }
     }),
-    { numRuns: runs(80, 5000) },
+    { numRuns: runs(40, 5000) },
   )
 }, 300_000)
 

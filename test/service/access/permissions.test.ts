@@ -194,8 +194,8 @@ onSqliteFirst('permissions', (test) => {
           }
           round++
           for (const [k, [name, need]] of Object.entries(needs).entries()) {
-            // In short runs, each operation in a third of the cases.
-            if ((k + round) % runs(3, 1) !== 0) continue
+            // In short runs, each operation in a sixth of the cases.
+            if ((k + round) % runs(6, 1) !== 0) continue
             const operation: Operation = operations[name as keyof typeof operations]
             for (const { path, filetype } of routesOf(operation)) {
               // Operations that change the state are tried only without permission; states.test.ts covers the rest.
