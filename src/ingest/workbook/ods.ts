@@ -195,7 +195,8 @@ class RowVisitor implements XmlVisitor {
     if (cell !== undefined && cell !== '') {
       this.size += cell.length * Math.max(0, Math.min(repeated, MAX_SHEET_COLUMNS - column))
       if (this.size > MAX_ROW_CHARACTERS) throw this.tooLargeError()
-      for (let k = 0; k < repeated && column + k < MAX_SHEET_COLUMNS; k++) {
+      if (column + repeated > MAX_SHEET_COLUMNS) throw this.beyondSheetError(`${MAX_SHEET_COLUMNS} columns`)
+      for (let k = 0; k < repeated; k++) {
         row[column + k] = cell
         this.filled++
       }
@@ -212,8 +213,15 @@ class RowVisitor implements XmlVisitor {
     if (filled === 0) return
     if ((this.size + row.length) * Math.min(repeatedRows, MAX_SHEET_ROWS) > MAX_REPEATED_CHARACTERS)
       throw this.tooLargeError()
-    for (let k = 0; k < repeatedRows && number + k < MAX_SHEET_ROWS; k++)
+    if (number + repeatedRows > MAX_SHEET_ROWS) throw this.beyondSheetError(`${MAX_SHEET_ROWS} rows`)
+    for (let k = 0; k < repeatedRows; k++)
       this.writers[this.closed].addRow(row, filled, number + k + 1, (cell) => cell ?? '')
+  }
+
+  /** Creates the error for values beyond the size of a sheet, which would be lost. */
+  private beyondSheetError(size: string): Problem {
+    const { name } = this.writers[this.closed].size
+    return badFile(this.reading.source, `sheet ${name} has values beyond ${size}`, 'Export it as CSV.')
   }
 
   private tooLargeError(): Problem {

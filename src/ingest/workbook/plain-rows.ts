@@ -1,5 +1,6 @@
 // Reads plain rows of XLSX sheets: cells in order, each with a number, a boolean, or a text without formats.
 import { ensureCapacity } from '../../json/index.ts'
+import { badFile } from '../values/warnings.ts'
 import {
   findValueQuote,
   findValueStart,
@@ -254,20 +255,29 @@ export class SharedTexts {
   /** Start and end of each text in `bytes`, from 1; 0 for a text that was not written yet. */
   private readonly spans: Uint32Array
 
-  constructor(private readonly texts: readonly string[]) {
+  constructor(
+    private readonly texts: readonly string[],
+    private readonly source: string,
+  ) {
     this.spans = new Uint32Array(2 * texts.length)
   }
 
+  /** Returns a text. Throws `bad_data` if the workbook does not have it. */
   get(index: number): string {
-    return this.texts[index] ?? ''
+    const text = this.texts[index]
+    if (text !== undefined) return text
+    throw badFile(
+      this.source,
+      'a cell refers to a text that it does not have',
+      'Save it again with its program.',
+    )
   }
 
   /** Writes a text as a cell. */
   write(index: number, writer: SheetWriter): void {
     const { spans } = this
-    if (index >= this.texts.length) return
-    if (spans[2 * index] === 0) {
-      const text = this.texts[index]
+    if (!spans[2 * index]) {
+      const text = this.get(index)
       if (text.length > MAX_KEPT_CHARACTERS) {
         writer.addCell(text)
         return

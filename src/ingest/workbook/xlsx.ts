@@ -73,7 +73,10 @@ export async function* readXlsxSheets(
   const related = (kind: string, usual: string): ArchiveEntry | undefined =>
     part(relations.find((candidate) => candidate.kind === kind)?.path ?? folder + usual)
   const book: Workbook = {
-    texts: new SharedTexts(await readSharedStrings(related('sharedStrings', 'sharedStrings.xml'), source)),
+    texts: new SharedTexts(
+      await readSharedStrings(related('sharedStrings', 'sharedStrings.xml'), source),
+      source,
+    ),
     dates: await readCellFormats(related('styles', 'styles.xml'), source),
     from1904,
   }
@@ -340,7 +343,7 @@ function formatCell(cell: Cell | undefined, book: Workbook, line: number, warnin
   const { type, style, text } = cell
   switch (type) {
     case 's':
-      return book.texts.get(Number(text))
+      return text === '' ? '' : book.texts.get(Number(text))
     case 'b':
       return text === '1' ? 'true' : 'false'
     case 'e':

@@ -1,8 +1,10 @@
 // Interfaces of the grid service: appends, and the queue that groups them.
+
 import type { Fid } from '../../contract/fid.ts'
 import type { Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import type { WriteKey } from '../store/aggregates/idempotency.ts'
+import type { ColumnType } from '../store/schema/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { RowsJson } from './column/tail.ts'
 
@@ -23,6 +25,8 @@ export interface Append {
   mayChangeTypes: boolean
   /** Columns that the values were matched to. If they have changed, the append fails with `conflict`. */
   columns?: readonly { uid: string; name: string }[]
+  /** Columns like which cells of a file were read. */
+  readLike?: readonly { uid: string; name: string; type: ColumnType }[]
 }
 
 /** Result of an append. */

@@ -89,6 +89,7 @@ const REVEALING: ReadonlySet<string> = new Set<OperationName>([
   'alerts.test',
   'mailings.send',
   'mailings.create',
+  'images.create',
 ])
 
 /** Parses path, query and headers, and checks them without reading the store or the body. */

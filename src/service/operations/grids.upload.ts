@@ -8,8 +8,9 @@ import { checkFilename } from '../files/names.ts'
 import { respondWithFile } from '../files/read.ts'
 import { findExisting, type UploadResult, type UploadTarget } from '../grids/change/save-grid.ts'
 import { saveTables } from '../grids/change/save-tables.ts'
+import { readLikeColumns } from '../grids/input/like-columns.ts'
 import { loadColumns } from '../grids/input/match-columns.ts'
-import { type DataCall, parseProvenance } from '../grids/input/reading-options.ts'
+import { type DataCall, parseProvenance, parseReadingOptions } from '../grids/input/reading-options.ts'
 import { storeTables } from '../grids/input/tables.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 import { findUploadReplay } from './upload-replay.ts'
@@ -47,20 +48,34 @@ async function upload(service: Service, call: OperationCall<'grids.upload'>): Pr
   checkFilename(target.filename, service.limits)
   const replay = await findUploadReplay(service, call, target)
   if (replay) return replay
-  const numbers = await loadNumbers(service, call, target)
-  const tables = await storeTables(service, call, { isNumber: (name) => numbers.has(name) })
+  const existing = await loadExisting(service, call, target)
+  const isNumber = (name: string): boolean =>
+    existing?.columns.some((column) => column.name === name && column.type === 'number') === true
+  const keys = parseReadingOptions(service, call).keys
+  const tables =
+    existing && target.onConflict === 'append'
+      ? await storeTables(
+          service,
+          call,
+          readLikeColumns(call, existing.grid, existing.columns, keys),
+          existing.columns,
+        )
+      : await storeTables(service, call, { isNumber })
   return saveTables(service, call, tables, target)
 }
 
-/** Returns the names of the columns with numbers of the grid that an upload replaces, or appends to. */
-async function loadNumbers(service: Service, call: DataCall, target: UploadTarget): Promise<Set<string>> {
+/** Loads the grid that an upload replaces, or appends to. */
+async function loadExisting(service: Service, call: DataCall, target: UploadTarget) {
   const { onConflict } = target
-  if (onConflict !== 'replace' && onConflict !== 'append') return new Set()
-  const columns = await service.store.read(async (readers) => {
+  if (onConflict !== 'replace' && onConflict !== 'append') return undefined
+  return service.store.read(async (readers) => {
     const file = await findExisting(service, readers, call.caller!.username, target)
-    return file?.filetype === 'grid' ? loadColumns(readers, file) : []
+    if (file?.filetype !== 'grid') return undefined
+    return {
+      grid: await readers.grids.get(file.owner, file.idlocal),
+      columns: await loadColumns(readers, file),
+    }
   })
-  return new Set(columns.filter(({ type }) => type === 'number').map(({ name }) => name))
 }
 
 /** Returns the first values of a grid, as in its metadata. */

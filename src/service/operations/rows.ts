@@ -9,18 +9,12 @@ import { appendRows } from '../grids/change/append/rows.ts'
 import { appendTable, loadAppendOfNothing } from '../grids/change/append/table.ts'
 import { checkNoDeleteMissing, type UpsertResult, upsert } from '../grids/change/upsert.ts'
 import { type JsonRows, parseJsonRows, readNdjsonRows, toTable } from '../grids/input/json-rows.ts'
+import { readLikeColumns } from '../grids/input/like-columns.ts'
 import { loadColumns } from '../grids/input/match-columns.ts'
-import {
-  allowsTypeChange,
-  checkWarnings,
-  type DataCall,
-  parseReadingOptions,
-} from '../grids/input/reading-options.ts'
+import { checkWarnings, type DataCall, parseReadingOptions } from '../grids/input/reading-options.ts'
 import { storeTable } from '../grids/input/tables.ts'
 import { parseKeyHeader } from '../grids/keys/primary-key.ts'
 import type { Append } from '../grids/service.ts'
-import { dayOrderOf, familyOf } from '../store/schema/column-types.ts'
-import { primaryKeyUidsOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 import { findStreamedReplay } from './upload-replay.ts'
@@ -42,31 +36,14 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
     const replay = current ? undefined : await findAppendReplay(service, call)
     if (replay) return formatAppendResponse(call, replay)
     const { columns, grid } = current ?? (await service.store.read(read))
-    const key = primaryKeyUidsOf(grid)
-    const byName = new Map(columns.map((column) => [column.name, column]))
-    const targetColumn = (name: string, position: number) =>
-      call.headers.Header === false ? columns[position] : byName.get(name)
-    const familyAt = (name: string, position: number) =>
-      familyOf(targetColumn(name, position)?.type ?? 'empty')
     const reading = parseReadingOptions(service, call)
     const options = {
       ...reading,
-      keys: reading.keys ?? columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : [])),
+      ...readLikeColumns(call, grid, columns, reading.keys),
       ...(contentType === dataTypes.tsv ? { delimiter: '\t' } : {}),
-      isNumber: (name: string, position: number) => familyAt(name, position) === 'number',
-      // CSV and TSV hold booleans as text: parse them as booleans for a boolean column.
-      expected: (name: string, position: number) => {
-        const family = familyAt(name, position)
-        // Texts stay as written, even if they look like dates.
-        if (family === 'text') return family
-        return family === 'boolean' && !allowsTypeChange(call) ? family : undefined
-      },
-      targetName: (position: number) => (call.headers.Header === false ? columns[position]?.name : undefined),
-      // Dates are read in the day and month order of the existing values.
-      order: (name: string, position: number) => dayOrderOf(targetColumn(name, position)?.type ?? 'empty'),
     }
-    const table = await readTable(service, call, options)
-    if (!hasKeyOrChecks(call) && key.length === 0) checkNoDeleteMissing(call)
+    const table = { ...(await readTable(service, call, options)), readLike: columns }
+    if (!hasKeyOrChecks(call) && grid.primary_key === null) checkNoDeleteMissing(call)
     if (hasKeyOrChecks(call) || hasRules(grid))
       return formatAppendResponse(call, await upsert(service, call, call.fid, table))
     return formatAppendResponse(call, await appendTable(service, call, call.fid, table, columns))

@@ -138,6 +138,9 @@ onBothStores('privacy', (test) => {
           /secret|share_key|bob|row_count/,
         )
       expect((await withKey(key, 'POST', `/v2/files/${fid}/copy`, {})).status).toBe(403)
+      expect((await withKey(key, 'POST', '/v2/images', { figure: { data: [] }, format: 'png' })).status).toBe(
+        403,
+      )
       expect((await withKey(key, 'GET', `/v2/files/${fid}`)).status).toBe(403)
     })
   })

@@ -3,6 +3,23 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { onBothStores } from '../../support/service.ts'
 
+/** A body of two parts. `between` is awaited when the first one has been read. */
+function inTwoParts(first: string, second: string, between: () => Promise<unknown>): ReadableStream {
+  const parts = [
+    async () => first,
+    async () => {
+      await between()
+      return second
+    },
+  ]
+  const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+    const next = parts.shift()
+    if (next) controller.enqueue(Buffer.from(await next()))
+    else controller.close()
+  }
+  return new ReadableStream({ pull }, { highWaterMark: 0 })
+}
+
 onBothStores('appends', (test) => {
   let made = 0
 
@@ -80,20 +97,41 @@ onBothStores('appends', (test) => {
             body: 'k,p,q\n1,p,q\n',
             headers: { 'content-type': 'text/csv', 'gridline-key': key },
           })
-        const body = new ReadableStream({
-          async start(controller) {
-            controller.enqueue(Buffer.from(lines(2)))
-            await new Promise((resolve) => setImmediate(resolve))
-            expect(await perform(grid.fid, grid.cols[2].uid)).toBeLessThan(300)
-            controller.enqueue(Buffer.from(lines(3002)))
-            controller.close()
-          },
-        })
+        const body = inTwoParts(lines(2), lines(3002), async () =>
+          expect(await perform(grid.fid, grid.cols[2].uid)).toBeLessThan(300),
+        )
         const { status, json } = await test().ask('alice', 'POST', `/v2/grids/${grid.fid}/row`, {
           body,
           headers: { 'content-type': 'application/x-ndjson' },
         })
         expect([kind, change, status, json.errors?.[0].code]).toEqual([kind, change, 409, 'conflict'])
       }
+  })
+
+  it('days are refused, not stored in another order, if their column is replaced while they arrive', async () => {
+    for (const key of [undefined, 'id']) {
+      const headers = {
+        'content-type': 'text/csv',
+        'gridline-on-conflict': 'replace',
+        'x-file-name': `days ${made++}.csv`,
+      }
+      const put = (body: string) => test().ask('alice', 'POST', '/v2/grids/upload', { body, headers })
+      const { fid } = (await put('id,d\n1,31/01/2024\n')).json.file
+      const send = (body: ReadableStream | string) =>
+        test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          body,
+          headers: { 'content-type': 'text/csv', ...(key && { 'gridline-key': key }) },
+        })
+      const lines = (from: number) =>
+        Array.from({ length: 4000 }, (_, k) => `${from + k},02/03/2024\n`).join('')
+      const body = inTwoParts(`id,d\n${lines(2)}`, lines(4002), async () =>
+        expect((await put('id,d\n1,01/31/2024\n')).status).toBeLessThan(300),
+      )
+      const { status, json } = await send(body)
+      expect([key, status, json.errors?.[0].code]).toEqual([key, 409, 'conflict'])
+      expect((await send('id,d\n2,02/03/2024\n')).status).toBe(201)
+      const { text } = await test().ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)
+      expect(text).toBe('id,d\n1,2024-01-31\n2,2024-02-03\n')
+    }
   })
 })

@@ -296,6 +296,42 @@ onSqliteFirst('upload of other formats', (test) => {
       expect(await content(made.json.file.fid)).toEqual(before)
     })
 
+    it('replace and append change nothing if one table does not satisfy the checks or the key of its grid', async () => {
+      const first = await zip({ 'a.csv': 'id,v\n1,1\n2,2\n', 'b.csv': 'id,v\n1,1\n2,2\n' })
+      const made = await upload(test(), 'rules.zip', first, rule('replace'))
+      const before = await content(made.json.file.fid)
+      const rules = { checks: { columns: { v: { maximum: 10 }, id: { unique: true } } } }
+      expect(await test().status('alice', 'PUT', `/v2/grids/${before.b.fid}/checks`, { json: rules })).toBe(
+        200,
+      )
+      const second = await zip({ 'a.csv': 'id,v\n7,7\n', 'b.csv': 'id,v\n5,500\n' })
+      for (const onConflict of ['replace', 'append']) {
+        expect((await upload(test(), 'rules.zip', second, rule(onConflict))).status).toBe(422)
+        expect(await content(made.json.file.fid)).toEqual(before)
+      }
+      const third = await zip({ 'a.csv': 'id,v\n7,7\n', 'b.csv': 'id,v\n5,6\n' })
+      expect((await upload(test(), 'rules.zip', third, rule('append'))).status).toBe(201)
+      const after = await content(made.json.file.fid)
+      expect([after.a.csv, after.b.csv]).toEqual(['id,v\n1,1\n2,2\n7,7\n', 'id,v\n1,1\n2,2\n5,6\n'])
+    })
+
+    it('rows are read like the columns to which they are appended', async () => {
+      const csv = async (fid: string) =>
+        (await test().ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)).text
+      const first = 'code,day,on\nx1,2024-05-31,true\n31.01.2024,2024-06-01,false\n'
+      const key = { 'Gridline-Key': 'code' }
+      const made = await upload(test(), 'like.csv', first, rule('append', key))
+      const { fid } = made.json.file
+      expect(await csv(fid)).toBe(first)
+      const same = await upload(test(), 'like.csv', first, rule('append', key))
+      expect(same.json).toMatchObject({ rows_added: 0, rows_updated: 0, rows_unchanged: 2 })
+      await upload(test(), 'like.csv', 'code,day,on\n31.01.2024,2024-06-02,1\n', rule('append', key))
+      expect(await csv(fid)).toBe(first.replace('2024-06-01,false', '2024-06-02,true'))
+      const days = await upload(test(), 'days.csv', 'd\n31/12/2023\n', rule('append'))
+      await upload(test(), 'days.csv', 'd\n02/03/2024\n', rule('append'))
+      expect(await csv(days.json.file.fid)).toBe('d\n2023-12-31\n2024-03-02\n')
+    })
+
     it('replace and append of several tables are applied once, however often retried with a key', async () => {
       const file = await zip({ 'a.csv': 'x\n1\n', 'b.csv': 'y\n2\n' })
       const made = await upload(test(), 'once.zip', file, rule('append'))

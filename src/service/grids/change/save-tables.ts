@@ -15,6 +15,7 @@ import {
 } from '../../files/names.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { OWNER_SCOPE } from '../../store/aggregates/lists.ts'
+import { withoutCommit } from '../../store/store.ts'
 import {
   checkColumnLoss,
   checkRowLoss,
@@ -26,6 +27,7 @@ import { type DataCall, parseUids } from '../input/reading-options.ts'
 import type { FileTables, Table } from '../input/tables.ts'
 import { parseKeyHeader } from '../keys/primary-key.ts'
 import type { GridService } from '../service.ts'
+import { hasRules } from './append/request.ts'
 import { addGrid } from './create.ts'
 import { saveDraft } from './drafts.ts'
 import {
@@ -36,7 +38,7 @@ import {
   type UploadResult,
   type UploadTarget,
 } from './save-grid.ts'
-import { usernameOf } from './versions.ts'
+import { assertNotDerived, usernameOf } from './versions.ts'
 
 /** Saves a file as a grid, a draft, or a folder of grids if it contains several tables. */
 export async function saveTables(
@@ -179,14 +181,8 @@ async function updateGridFolder(
     const parent = await store.write([owner], (writers) =>
       createFolders(writers, owner, folder.idlocal, folders, limits),
     )
-    const written = await saveGrid(service, callForTable(call, paths[k], k), table, {
-      ...target,
-      // The tag identifies the whole file, not one table.
-      source_tag: undefined,
-      filename: name,
-      parent,
-      parent_path: undefined,
-    })
+    const place = placeOf({ filename: name, parent })
+    const written = await saveGrid(service, callForTable(call, paths[k], k), table, { ...target, ...place })
     actions.add(written.action)
     allWarnings.push(
       ...written.warnings.map((warning) =>
@@ -241,18 +237,40 @@ async function checkTable(
   })
   if (!existing) return
   if (existing.filetype !== 'grid') throw notAGridError(existing)
+  assertNotDerived(existing)
   const columns = await service.store.read((readers) =>
     loadColumns(readers, { owner, idlocal: existing.idlocal }),
   )
+  const grid = await service.store.read(({ grids }) => grids.get(owner, existing.idlocal))
   if (target.onConflict === 'replace') {
     checkColumnLoss(call, existing, table.columns, columns)
-    const { row_count } = await service.store.read(({ grids }) => grids.get(owner, existing.idlocal))
-    checkRowLoss(call, existing, table.rows, row_count)
-    return
+    checkRowLoss(call, existing, table.rows, grid.row_count)
+  } else {
+    const source = call.fileName!
+    for (const [k, column] of matchColumns(table, columns, source, []).entries())
+      if (column) checkType(call, source, column, columns[k], [])
   }
-  const source = call.fileName!
-  for (const [k, column] of matchColumns(table, columns, source, []).entries())
-    if (column) checkType(call, source, column, columns[k], [])
+  if (hasRules(grid)) await trySaving(service, call, table, { ...target, ...placeOf(existing) })
+}
+
+/** Saves a table without commit. Throws if it does not satisfy the key or the checks of its grid. */
+async function trySaving(
+  service: GridService,
+  call: DataCall,
+  table: Table,
+  target: UploadTarget,
+): Promise<void> {
+  const store = withoutCommit(service.store)
+  try {
+    await saveGrid({ ...service, store }, call, table, target)
+  } finally {
+    await store.giveUp()
+  }
+}
+
+/** Returns the target that is an existing file. The tag identifies the whole file, not one table. */
+function placeOf({ filename, parent }: Pick<FileRow, 'filename' | 'parent'>) {
+  return { filename, parent, parent_path: undefined, source_tag: undefined }
 }
 
 /** Maximum number of grids that a warning names. */

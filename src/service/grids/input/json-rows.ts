@@ -20,15 +20,16 @@ import { type ColumnType, transposeRowsInTurns } from '../column/column-json.ts'
 import { formatColumns } from '../column/snapshot.ts'
 import { RowPacker, type RowsJson } from '../column/tail.ts'
 import { typeChangeError } from '../column/type-names.ts'
+import type { KnownColumn } from './like-columns.ts'
 import { allowsTypeChange, type DataCall } from './reading-options.ts'
-import type { MatchedColumn, Table } from './tables.ts'
+import type { Table } from './tables.ts'
 
 /** Parsed rows. `width`: number of values per row, -1 without rows. `types`: as in `Append`. */
 export interface JsonRows {
   bodies: RowsJson[]
   width: number
   types: string
-  columns?: readonly MatchedColumn[]
+  columns?: readonly KnownColumn[]
   /** For each column of the grid, whether no row has a value for it. */
   isMissing?: boolean[]
   /** For each column of the grid, the number of records without a member for it. */
@@ -181,7 +182,7 @@ class NdjsonRows {
   private size = 0
 
   constructor(
-    private readonly columns: readonly MatchedColumn[],
+    private readonly columns: readonly KnownColumn[],
     /** Types that values must fit; undefined if they may change. */
     private readonly storedTypes: readonly ColumnType[] | undefined,
     private readonly source: string,

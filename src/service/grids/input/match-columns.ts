@@ -15,21 +15,9 @@ import { formatColumns } from '../column/snapshot.ts'
 import { nounOf, typeChangeError } from '../column/type-names.ts'
 import type { GridService } from '../service.ts'
 import { wrongLengthError } from './json-rows.ts'
+import { checkColumnsUnchanged, checkReadLike, type KnownColumn } from './like-columns.ts'
 import { allowsTypeChange, type DataCall } from './reading-options.ts'
-import type { MatchedColumn, Table } from './tables.ts'
-
-/** Throws `conflict` unless `columns` are those that values were matched to. */
-export function checkColumnsUnchanged(
-  matched: readonly MatchedColumn[],
-  columns: readonly MatchedColumn[],
-): void {
-  const isSame = ({ uid, name }: MatchedColumn, k: number) =>
-    uid === columns[k].uid && name === columns[k].name
-  if (matched.length === columns.length && matched.every(isSame)) return
-  throw new Problem('conflict', 'another request has changed the columns of the grid', {
-    hint: 'Append again.',
-  })
-}
+import type { Table } from './tables.ts'
 
 /**
  * Returns the column of the table for each column of the grid; undefined if it is missing, with a warning.
@@ -37,10 +25,11 @@ export function checkColumnsUnchanged(
  */
 export function matchColumns(
   table: Table,
-  columns: readonly MatchedColumn[],
+  columns: readonly KnownColumn[],
   source: string,
   warnings: string[],
 ): (NewColumn | undefined)[] {
+  if (table.readLike) checkReadLike(table.readLike, columns, table.isNameless)
   if (table.isNameless) {
     if (table.matched) checkColumnsUnchanged(table.matched, columns)
     if (table.columns.length === columns.length) return table.columns

@@ -10,7 +10,6 @@ import {
   type Slice,
 } from '../../../ingest/index.ts'
 import { type Bytes, WorkBudget } from '../../../json/index.ts'
-import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import { isColumnType } from '../../store/schema/column-types.ts'
 import type { Store } from '../../store/store.ts'
 import { type ColumnJson, toColumnJson } from '../column/column-json.ts'
@@ -20,6 +19,7 @@ import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import type { RowsJson } from '../column/tail.ts'
 import type { TableBuilder } from '../reshape/table-builder.ts'
 import type { GridService } from '../service.ts'
+import type { KnownColumn, LikeColumns } from './like-columns.ts'
 import {
   checkWarnings,
   type DataCall,
@@ -27,9 +27,6 @@ import {
   parseUnpivot,
   type UnpivotHeaders,
 } from './reading-options.ts'
-
-/** A column of a grid to which values were matched. */
-export type MatchedColumn = Pick<ColumnRow, 'uid' | 'name'>
 
 /** A parsed table that is not part of a grid yet. */
 export interface Table {
@@ -41,7 +38,9 @@ export interface Table {
   /** True if columns are matched by position, not by name. */
   isNameless: boolean
   /** Columns of the grid to which a nameless table was matched by name; undefined if only positions tell. */
-  matched?: readonly MatchedColumn[]
+  matched?: readonly KnownColumn[]
+  /** Columns of the grid like which its cells were read. */
+  readLike?: readonly KnownColumn[]
   /** Returns the line of the file for a row; undefined for files without lines. */
   lineOf?: (row: number) => number
   /** Values by column of a small table, which has no stored slices. */
@@ -98,11 +97,15 @@ export interface FileTables {
   warnings: string[]
 }
 
-/** Parses a file of any format into stored slices, to which no rows refer yet. `known`: about the target grid. */
+/**
+ * Parses a file of any format into stored slices, to which no rows refer yet. `known`: about the target grid, like whose
+ * columns cells are read.
+ */
 export async function storeTables(
   service: GridService,
   call: DataCall,
-  known: Pick<DelimitedOptions, 'order' | 'isNumber'> = {},
+  known: LikeColumns = {},
+  readLike?: readonly KnownColumn[],
 ): Promise<FileTables> {
   const { limits, store } = service
   const who = call.caller?.username
@@ -128,6 +131,7 @@ export async function storeTables(
               ? ingested.warnings.map((text) => `${path.join('/')}: ${text}`)
               : ingested.warnings,
           isNameless: options.header === false,
+          readLike,
           // The lines of rows are others after a change of columns to rows.
           lineOf: unpivoting ? undefined : ingested.lineOf,
         },

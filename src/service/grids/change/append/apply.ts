@@ -16,7 +16,7 @@ import { decodeTypes, encodeTypes, isAssignable, mergeTypeLists } from '../../..
 import type { Writers } from '../../../store/store.ts'
 import { packBodies, type RowsJson } from '../../column/tail.ts'
 import { type Misfit, wrongLengthError } from '../../input/json-rows.ts'
-import { checkColumnsUnchanged } from '../../input/match-columns.ts'
+import { checkColumnsUnchanged, checkReadLike } from '../../input/like-columns.ts'
 import type { Append, Appended } from '../../service.ts'
 import {
   addAppendVersion,
@@ -107,7 +107,17 @@ class AppendGroup {
     if (isLocked(grid)) return { kind: 'held' }
     if (needsPlan(grid)) return { kind: 'plan' }
     const { owner, idlocal } = append.fid
-    if (append.columns) checkColumnsUnchanged(append.columns, await writers.grids.listColumns(owner, idlocal))
+    if (append.columns) {
+      const types = decodeTypes(grid.types)
+      const columns = await writers.grids.listColumns(owner, idlocal)
+      checkColumnsUnchanged(append.columns, columns)
+      if (append.readLike)
+        checkReadLike(
+          append.readLike,
+          columns.map((column, k) => ({ ...column, type: types[k] })),
+          true,
+        )
+    }
     const width = grid.types.length
     if (append.width !== width || width === 0) throw wrongLengthError(append.width, width)
     if (!append.mayChangeTypes && append.types !== grid.types) {

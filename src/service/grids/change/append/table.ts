@@ -53,6 +53,7 @@ export async function appendTable(
     bodies: rows.finish(),
     width: columns.length,
     columns,
+    readLike: columns,
   }
   return { warnings, ...(await appendRows(service, append, () => upsert(service, call, fid, table))) }
 }
