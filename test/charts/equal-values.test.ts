@@ -29,6 +29,17 @@ describe('values on bounds', () => {
     expect(small.customdata[0]).toBe('0 to 0.2')
     const wide = await evaluate({ type: 'histogram', x: [-3, -3, 2, 1e12], transforms: [{ type: 'bins' }] })
     expect([wide.customdata[0], wide.y[0], wide.y[1]]).toEqual(['-200000000000 to -1', 2, 1])
+    const close = await evaluate({
+      type: 'histogram',
+      x: [1000000.7, 1000000.8],
+      transforms: [{ type: 'bins' }],
+    })
+    expect([close.y.at(-1), close.customdata.at(-1)]).toEqual([1, expect.stringMatching(/^1000000\.8 to /)])
+    const log = await evaluate(
+      { type: 'histogram', x: [154.33748275972903, 300, 800], transforms: [{ type: 'bins' }] },
+      { xaxis: { type: 'log' } },
+    )
+    expect(log.customdata[0]).toMatch(/^154\.337/)
     for (const text of small.customdata) expect(text).toMatch(/^0(\.\d)? to \d(\.\d)?$/)
   })
 })

@@ -303,6 +303,10 @@ describe('Arrow', () => {
     })
     const [found] = await readFile(tableToIPC(table))
     expect(found.rows).toEqual(texts.map((text, k) => [text, [false, null, true][k], { u: text }]))
+    // Of another type, the name means nothing.
+    const words = new Field('w', new Utf8(), true, extension('uuid'))
+    const other = new Table(new Schema([words]), { w: vectorFromArray(['a', null], words.type) })
+    expect((await readFile(tableToIPC(other)))[0].rows).toEqual([['a'], [null]])
   })
 
   it.each(['lz4', 'zstd'])('Arrow buffers compressed with %s are read', async (codec) => {

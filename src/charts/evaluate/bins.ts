@@ -107,10 +107,12 @@ function countNumbers(
   }
   for (const value of values) {
     if (typeof value !== 'number' || !Number.isFinite(value) || (isLog && value <= 0)) continue
-    const place = ((isLog ? Math.log10(value) : value) - from) / step
-    // Near an edge, rounding errors of steps such as 0.1 do not decide.
+    const position = isLog ? Math.log10(value) : value
+    const place = (position - from) / step
+    // Near an edge, rounding errors of steps such as 0.1 do not decide. The first edge may be rounded up.
     const near = Math.round(place)
-    const k = Math.abs(place - near) > 1e-9 ? Math.floor(place) : value < edge(near) ? near - 1 : near
+    const isNear = Math.abs(place - near) < 1e-9 + Math.abs(position / step) * 1e-14
+    const k = isNear ? Math.max(0, value < edge(near) ? near - 1 : near) : Math.floor(place)
     counts.set(k, (counts.get(k) ?? 0) + 1)
   }
   const [first, last] = extentOf([...counts.keys()])

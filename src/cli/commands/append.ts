@@ -104,7 +104,7 @@ export const command = defineCommand({
       const append = () => client.call('rows.append', { fid, ...request })
       const done = await annotateErrors(context, source.name, append)
       progress.end()
-      for (const warning of done.warnings) context.messages.warning(warning, file)
+      context.messages.warnAll(done.warnings, file)
       const counts = formatUpsertCounts(done)
       if (isKeyOnly) {
         const { primary_key: key } = await client.call('grids.get', { fid })

@@ -24,7 +24,6 @@ import type { FileMeta } from '../../contract/resources/index.ts'
 import { sortOption, whereOption } from '../../contract/row-options.ts'
 import type { FormattedDefinition } from '../charts/format-definition.ts'
 import { writePrivateFile } from '../config/private-file.ts'
-import { isProcessRunning } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
@@ -139,10 +138,10 @@ export const command = defineCommand({
         const checkOurs = (): void => {
           if (!options.force && !state.isOurs(path)) throw changedError(path)
         }
-        // A pull that was interrupted has left files without a record: the same bytes are ours.
-        if (state.isRecorded(path)) checkOurs()
+        // A pull that was interrupted has left files that are not recorded: with the same bytes, they are ours.
         if (options.dryRun) {
-          const mayBeKept = !options.force && text === undefined && state.mayBeCurrent(path, content)
+          const isUnknown = state.mayBeCurrent(path, content) || !state.isOurs(path)
+          const mayBeKept = !options.force && text === undefined && isUnknown
           const isKept =
             mayBeKept && (await hasBytes(path, await download(client, file, { format, ...query })))
           if (!isKept) checkOurs()
@@ -218,14 +217,10 @@ class DownloadRecords {
     return Math.abs(stats.mtimeMs - Date.parse(date_modified)) < 1
   }
 
-  /** Returns whether a local file may have the same content as before: it has no record, or one of that content. */
+  /** Returns whether a local file was downloaded with the same content, which may have changed since. */
   mayBeCurrent(path: string, content: PulledContent): boolean {
     const stats = statSync(path, { throwIfNoEntry: false })
-    return stats !== undefined && (!this.isRecorded(path) || this.hasEntry(path, stats, content))
-  }
-
-  isRecorded(path: string): boolean {
-    return this.entries[this.key(path)] !== undefined
+    return stats !== undefined && this.hasEntry(path, stats, content)
   }
 
   private hasEntry(path: string, stats: Stats, content: PulledContent): boolean {
@@ -353,13 +348,18 @@ async function writeDownload(
   }
 }
 
+/** Age of a part that no pull writes to any more, in ms: one hour. */
+const LEFT_PART_MS = 3600 * 1000
+
 /** Removes the parts of files that interrupted runs have left. */
 function removeLeftParts(paths: readonly string[]): void {
   const whole = new Set(paths)
   for (const folder of new Set(paths.map((path) => dirname(path))))
     for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-      const [, file, pid] = /^(.*)\.(\d+)\.part$/.exec(name) ?? []
-      if (file !== undefined && whole.has(join(folder, file)) && !isProcessRunning(Number(pid)))
-        rmSync(join(folder, name), { force: true })
+      const [, file] = /^(.*)\.\d+\.part$/.exec(name) ?? []
+      if (file === undefined || !whole.has(join(folder, file))) continue
+      const part = join(folder, name)
+      const stats = statSync(part, { throwIfNoEntry: false })
+      if (stats?.isFile() && Date.now() - stats.mtimeMs > LEFT_PART_MS) rmSync(part, { force: true })
     }
 }

@@ -151,7 +151,7 @@ export function deleteLocalServerRecord(environment: NodeJS.ProcessEnv): void {
 }
 
 /** Returns whether a process exists. */
-export function isProcessRunning(pid: number): boolean {
+function isProcessRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

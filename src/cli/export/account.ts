@@ -287,20 +287,14 @@ class InexactCsv extends Error {}
 const LARGE_EXPONENT = /[eE][+-]?\d{3}/
 const MAX_EXPONENT_BYTES = 5
 
-/** The character for half of a pair of surrogates, which UTF-8 does not have. */
-const REPLACEMENT = Buffer.from('\ufffd')
-
-/**
- * Passes on CSV. Throws `InexactCsv` at a row without values, at NUL, which readers leave out, at large exponents, and at
- * what may be half of a pair of surrogates.
- */
+/** Passes on CSV. Throws `InexactCsv` at a row without values, at NUL, which readers leave out, and at large exponents. */
 async function* checkCsv(csv: AsyncIterable<Uint8Array>, columns: number): AsyncGenerator<Uint8Array> {
   const line = Buffer.from(`\n${','.repeat(columns - 1)}\n`)
   let end = Buffer.alloc(0)
   for await (const chunk of csv) {
     const text = Buffer.concat([end, chunk])
-    const isInexact = text.includes(line) || chunk.includes(0) || text.includes(REPLACEMENT)
-    if (isInexact || LARGE_EXPONENT.test(text.toString('latin1'))) throw new InexactCsv()
+    if (text.includes(line) || chunk.includes(0) || LARGE_EXPONENT.test(text.toString('latin1')))
+      throw new InexactCsv()
     end = text.subarray(Math.max(0, text.length - Math.max(line.length - 1, MAX_EXPONENT_BYTES)))
     yield chunk
   }

@@ -113,15 +113,32 @@ function valueTypeOf(type: DataType): DataType {
   return type.typeId === Type.RunEndEncoded ? valueTypeOf(type.children[1].type) : type
 }
 
-/** Functions that convert the values of the format's own extension types: a field names its type in its metadata. */
-const EXTENSIONS: Readonly<Record<string, { type: ColumnType; convert: (value: never) => unknown }>> = {
-  'arrow.uuid': { type: 'text', convert: formatUuid },
-  'arrow.bool8': { type: 'boolean', convert: (value: number) => value !== 0 },
+/** An extension type of the format: how its values are stored, and a function that converts them. */
+interface Extension {
+  isStoredAs: (type: DataType) => boolean
+  type: ColumnType
+  convert: (value: never) => unknown
 }
 
-function extensionOf({ metadata }: Field) {
+/** Extension types by their name in the metadata of a field. */
+const EXTENSIONS: Readonly<Record<string, Extension>> = {
+  'arrow.uuid': {
+    isStoredAs: (type) => type.typeId === Type.FixedSizeBinary && type.stride === 16,
+    type: 'text',
+    convert: formatUuid,
+  },
+  'arrow.bool8': {
+    isStoredAs: (type) => type.typeId === Type.Int && type.bitWidth === 8,
+    type: 'boolean',
+    convert: (value: number) => value !== 0,
+  },
+}
+
+function extensionOf({ metadata, type }: Field): Extension | undefined {
   const name = metadata?.get('ARROW:extension:name') ?? ''
-  return Object.hasOwn(EXTENSIONS, name) ? EXTENSIONS[name] : undefined
+  if (Object.hasOwn(EXTENSIONS, name) && EXTENSIONS[name].isStoredAs(valueTypeOf(type)))
+    return EXTENSIONS[name]
+  return type.typeId === Type.RunEndEncoded ? extensionOf(type.children[1]) : undefined
 }
 
 /** Returns the text of a UUID of 16 bytes. */

@@ -200,8 +200,8 @@ function createPeriod(unit: string, type: ColumnType): (json: string) => string 
   }
 }
 
-/** Number of digits that every double keeps. */
-const MAX_DOUBLE_DIGITS = 15
+/** Maximum size of a number that a double represents, in bytes: others may have more digits. */
+const MAX_NUMBER_BYTES = 15
 
 async function build(
   { keys, results, pivotAt }: Plan,
@@ -217,9 +217,9 @@ async function build(
     const value: unknown = JSON.parse(json)
     if (value === null) return takeUniqueName('missing', used)
     if (typeof value === 'string' && value !== '') return takeUniqueName(value, used)
-    // A double does not have more digits.
-    const isLong = typeof value === 'number' && json.length > MAX_DOUBLE_DIGITS
-    return takeUniqueName(isLong ? json : JSON.stringify(value), used)
+    // What no double is keeps its digits.
+    const isInexact = typeof value === 'number' && (!Number.isFinite(value) || json.length > MAX_NUMBER_BYTES)
+    return takeUniqueName(isInexact ? json : JSON.stringify(value), used)
   }
   const columns = places.flatMap((place) =>
     results.map(({ column }) => ({

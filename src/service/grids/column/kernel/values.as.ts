@@ -11,7 +11,7 @@ import { endOf, endOfText, escapes, skipBlanks, skipValues } from '../../../../j
  * Memory layout of `rows`: constants of this file, row numbers, output. Columns, prefixes and texts are where the caller
  * puts them.
  */
-export const COLUMN_BYTES: i32 = 32
+export const COLUMN_BYTES: i32 = 24
 export const LIST: i32 = 2048
 export const MAX_ROWS: i32 = 4096
 export const OUT: i32 = LIST + MAX_ROWS * 4
@@ -114,8 +114,8 @@ export const MAX_CELLS: i32 = 8192
 
 /**
  * Finds the cells of up to `count` rows from LIST + `from` * 4, as far as there is room for their places. Returns their
- * number. Each column has a struct of 8 × i32: address and row of its next value; 1 if its values are simple; 1 if all
- * rows have the same value; two unused; address and length of the prefix of a cell.
+ * number. Each column has a struct of 6 × i32: address and row of its next value; 1 if its values are simple; 1 if all
+ * rows have the same value; address and length of the prefix of a cell.
  */
 export function locate(from: i32, count: i32): i32 {
   const most = min(count, max(1, (MAX_CELLS << 3) / rowBytes))
@@ -272,13 +272,13 @@ export function rows(from: i32, count: i32, first: i32): i32 {
       const at = load<i32>(cell)
       const packed = load<i32>(cell, 4)
       const length = (packed & ADDRESS) - at
-      const before = load<i32>(column, 28)
+      const before = load<i32>(column, 20)
       // A decoded text is never longer than its JSON, except for doubled quotes.
       if (target + before + length * 2 + 64 > outEnd) {
         odd = <i32>(n == 0)
         return n
       }
-      target = copy(load<i32>(column, 24), before, target)
+      target = copy(load<i32>(column, 16), before, target)
       target = packed >= 0 ? copy(at, length, target) : writeSpecial(at, at + length, target)
       if (target == 0) {
         odd = 1

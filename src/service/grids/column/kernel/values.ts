@@ -25,7 +25,7 @@ interface Exports {
 }
 
 /** Addresses and sizes in memory, as in values.as.ts. */
-const COLUMN_BYTES = 32
+const COLUMN_BYTES = 24
 const MAX_CELLS = 8192
 const ADDRESS = 0x0fffffff
 const STRING = 0x10000000
@@ -164,8 +164,8 @@ export class ValueKernel {
     for (const [k, text] of before.entries()) {
       text.copy(kernel.bytes, prefixAt)
       const place = kernel.placeOf(k)
-      kernel.words[place + 6] = prefixAt
-      kernel.words[place + 7] = text.length
+      kernel.words[place + 4] = prefixAt
+      kernel.words[place + 5] = text.length
       prefixAt += text.length
     }
     return kernel
