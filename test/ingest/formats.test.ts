@@ -11,6 +11,7 @@ import {
   Field,
   FixedSizeBinary,
   Int8,
+  Int32,
   Int64,
   makeData,
   RecordBatch,
@@ -47,6 +48,10 @@ afterAll(async () => {
 /** A Parquet file of four texts, whose column has the types UTF8 and TIMESTAMP. */
 const TEXTS_AS_TIMES =
   'UEFSMRUAFUoVSiwVCBUAFQYVBgAACwAAAEM6XHRlbXBcbmV3BQAAAGEiLCJiAgAAAHhcAwAAAAEKeBUCGSxIBHJvb3QVAgAVDCUAGAF0JQBMjBIcLAAAAAAAFggZHBkcJggcFQwZFQAZGAF0FQAWCBZsFmwmCAAAFnQWCAAARAAAAFBBUjE='
+
+/** A Parquet file of a column n of integers and a column l of lists, whose pages have checksums. */
+const WITH_CHECKSUMS =
+  'UEFSMRUAFSQVJBW9+KGmAxwVBhUAFQYVBhwAAAACAAAABgEKAAAAFAAAAB4AAAAVABUyFTIVxMzm2QEcFQgVABUGFQYcAAAAAgAAAAMCAwAAAAN/AAEAAAACAAAAAwAAABUEGVw1ABgGc2NoZW1hFQQAFQIlAhgBbgA1AhgBbBUCFQZMPAAAADUEGARsaXN0FQIAFQIlAhgHZWxlbWVudAAWBhkcGSwmABwVAhklBgAZGAFuFQAWBhZWFlYmCEkcFQAVABUCADwpBhkmAAYAAAAmABwVAhklBgAZOAFsBGxpc3QHZWxlbWVudBUAFggWZBZkJl5JHBUAFQAVAgA8KSYGAhlGAAIABgAAABa6ARYGJggWugEAKCBwYXJxdWV0LWNwcC1hcnJvdyB2ZXJzaW9uIDI1LjAuMRksHAAAHAAAAOEAAABQQVIx'
 
 /** Writes the result of a DuckDB query as Parquet. */
 async function parquet(query: string, options = ''): Promise<Buffer> {
@@ -257,7 +262,61 @@ describe('Parquet', () => {
   })
 })
 
+it('pages of Parquet that differ from their checksums are refused', async () => {
+  const file = Buffer.from(WITH_CHECKSUMS, 'base64')
+  expect((await readFile(file))[0].rows).toEqual([
+    [10, [1, 2]],
+    [20, [3]],
+    [30, []],
+  ])
+  for (const value of [20, 3]) {
+    const damaged = Buffer.from(file)
+    const bytes = Buffer.alloc(4)
+    bytes.writeInt32LE(value)
+    damaged[damaged.lastIndexOf(bytes, damaged.indexOf('schema'))] ^= 1
+    await expect(readFile(damaged)).rejects.toThrow(/a page is damaged: it differs from its checksum/)
+  }
+})
+
 describe('Arrow', () => {
+  it('damaged data is refused, or has all rows and no missing values', async () => {
+    const words = vectorFromArray(['a', 'b', 'a', 'c', 'b'], new Dictionary(new Utf8(), new Int8(), 1))
+    const table = new Table({
+      n: vectorFromArray([1, 2, 3, 4, 5], new Int32()),
+      s: vectorFromArray(['one', 'two', 'three', 'four', 'five'], new Utf8()),
+      w: words,
+    })
+    const whole = tableToIPC(table, 'stream')
+    const [{ rows }] = await readFile(whole)
+    const schemaEnd = 8 + Buffer.from(whole).readInt32LE(4)
+    let refused = 0
+    for (let k = schemaEnd; k < whole.length; k += runs(29, 1)) {
+      const damaged = Buffer.from(whole)
+      damaged[k] ^= 0x41
+      const found = await readFile(damaged).catch((error: { code: string }) => error.code)
+      if (typeof found === 'string') {
+        expect(found).toBe('bad_data')
+        refused++
+        continue
+      }
+      expect([k, found[0].rows.length]).toEqual([k, rows.length])
+      expect([k, found[0].rows.flat().filter((value) => value === null)]).toEqual([k, []])
+    }
+    expect(refused).toBeGreaterThan(2)
+  })
+
+  it('a file whose footer lists fewer batches than it has is refused', async () => {
+    const batches = [1, 2, 3].map((k) => new Table({ n: vectorFromArray([k], new Int32()) }).batches[0])
+    const file = Buffer.from(tableToIPC(new Table(batches), 'file'))
+    expect((await readFile(file))[0].rows).toEqual([[1], [2], [3]])
+    // The number of batches in the vector of their places, which ends the footer.
+    const footer = file.length - 10 - file.readInt32LE(file.length - 10)
+    const at = file.indexOf(Buffer.from([3, 0, 0, 0]), footer)
+    const damaged = Buffer.from(file)
+    damaged[at] = 0
+    await expect(readFile(damaged)).rejects.toThrow(/damaged/)
+  })
+
   it('an Arrow stream of a version before 0.15 is named', async () => {
     const stream = Buffer.concat([Buffer.from([0x80, 0, 0, 0, 0x10, 0, 0, 0]), Buffer.alloc(200)])
     for (const fileName of ['old.arrow', 'old.arrows', 'old.feather'])

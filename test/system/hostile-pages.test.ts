@@ -150,9 +150,9 @@ describe('hostile texts on pages', () => {
       await visit.close()
     }
     // Each text in the attributes of traces, axes and annotations; some of them in every other attribute too.
-    const some = TEXTS.filter((_, k) => k % runs(256, 8) === 0)
+    const some = TEXTS.filter((_, k) => k % runs(128, 8) === 0)
     const [, ...rest] = hostileFigures(some)
-    const tried = batches.filter((_, k) => k % runs(36, 1) === 0)
+    const tried = batches.filter((_, k) => k % runs(18, 1) === 0)
     const figures = [...tried.map((batch) => hostileFigures(batch)[0]), ...rest]
     const next = figures.entries()
     const work = async (): Promise<void> => {

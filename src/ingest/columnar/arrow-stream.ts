@@ -1,6 +1,7 @@
 // Reads Arrow IPC streams with replaced dictionaries: the library gives all rows the last dictionary.
 
 import { type Batch, type Column, type Table, Type, tableFromIPC } from '@uwdata/flechette'
+import { checkBuffers, damagedError } from './arrow-checks.ts'
 
 /** A message of a stream. `bytes`: the whole of it. */
 interface Message {
@@ -13,6 +14,7 @@ interface Message {
 
 const SCHEMA = 1
 const DICTIONARY = 2
+const RECORD_BATCH = 3
 /** Begins a message, except in files from before 2019. */
 const CONTINUATION = -1
 /** Fields of the tables of messages and dictionaries (`Message.fbs` of the Arrow format). */
@@ -22,7 +24,31 @@ const OPTIONS = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true
 
 /** Reads an Arrow IPC file or stream. */
 export function readTable(bytes: Uint8Array): Table {
-  const messages = listMessages(bytes) ?? []
+  const ofFile = MAGIC.equals(bytes.subarray(0, MAGIC.length))
+  const messages = listMessages(ofFile ? bytes.subarray(MAGIC_BYTES, findFooter(bytes)) : bytes)
+  if (!(messages ? messages.every(isExpected) : ofFile)) throw damagedError()
+  const table = ofFile ? tableFromIPC(bytes, OPTIONS) : readStream(bytes, messages!)
+  // The footer of a file lists its batches.
+  const batches = messages?.filter(({ kind }) => kind === RECORD_BATCH).length ?? 0
+  const [column] = table.children
+  if (column && column.data.length < batches) throw damagedError()
+  checkBuffers(table)
+  return table
+}
+
+/** Returns where the footer of a file begins. Its size is before the magic bytes at the end. */
+function findFooter(bytes: Uint8Array): number {
+  const sizeAt = bytes.length - MAGIC.length - 4
+  return sizeAt < 0 ? 0 : sizeAt - Buffer.from(bytes.buffer, bytes.byteOffset).readInt32LE(sizeAt)
+}
+
+/** Returns whether a message is of a kind that tables have. Some files have their schema in the footer alone. */
+function isExpected({ kind }: Message, k: number): boolean {
+  return kind === DICTIONARY || kind === RECORD_BATCH || (kind === SCHEMA && k === 0)
+}
+
+/** Reads a stream, which may replace dictionaries. */
+function readStream(bytes: Uint8Array, messages: readonly Message[]): Table {
   const known = new Set<bigint>()
   const replaced = new Set<Message>()
   for (const message of messages) {
@@ -37,6 +63,10 @@ export function readTable(bytes: Uint8Array): Table {
   setDictionaries(table, listParts(messages))
   return table
 }
+
+/** Begin of an Arrow file, padded to eight bytes. */
+const MAGIC = Buffer.from('ARROW1')
+const MAGIC_BYTES = 8
 
 /** Which messages of a dictionary have the values of a batch of rows: from `first` up to `end`, exclusive. */
 interface DictionaryPart {

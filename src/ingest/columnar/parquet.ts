@@ -16,6 +16,7 @@ import { type ColumnarJob, FILE_DESCRIPTOR } from './decoder-messages.ts'
 import { findPlainPages, isFlatColumn, readFlatColumn } from './flat-column.ts'
 import { JsonText } from './json-text.ts'
 import { formatCachedDay, formatTimestamp, toNumberJson, toStringJson } from './json-values.ts'
+import { checkPageSums, hasPageSums } from './page-sums.ts'
 import { type ChunkByName, integerFormOf, isDecimal, isJson, parquetColumnOf } from './parquet-columns.ts'
 import { RefusedFile, type Table, type TableColumn } from './table.ts'
 
@@ -94,6 +95,8 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
           const { meta_data: meta, file_path: elsewhere } = chunks.get(name) ?? {}
           const isFlat = meta && !elsewhere && isFlatColumn(fields[k], meta)
           const bytes = isFlat ? file.slice(...rangeOf(meta)) : undefined
+          if (bytes) checkPageSums(bytes)
+          else checkChunks(group, name, (from, to) => file.slice(from, to))
           const pages = bytes && findPlainPages(bytes, to - from, fields[k])
           if (pages) {
             const { toJson, form } = columns[k]
@@ -105,6 +108,17 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
       }
     },
   }
+}
+
+/** Checks the pages of all chunks of a column with members, or of another form, against their checksums. */
+function checkChunks(
+  { columns }: RowGroup,
+  name: string | undefined,
+  read: (start: number, end: number) => ArrayBuffer,
+): void {
+  for (const { meta_data: meta, file_path: elsewhere } of columns)
+    if (meta && !elsewhere && meta.path_in_schema[0] === name && hasPageSums(read, rangeOf(meta)))
+      checkPageSums(read(...rangeOf(meta)))
 }
 
 /** Returns the chunks of a row group by the name of their column, the first one of each. */
