@@ -49,18 +49,13 @@ async function upload(service: Service, call: OperationCall<'grids.upload'>): Pr
   const replay = await findUploadReplay(service, call, target)
   if (replay) return replay
   const existing = await loadExisting(service, call, target)
-  const isNumber = (name: string): boolean =>
-    existing?.columns.some((column) => column.name === name && column.type === 'number') === true
-  const keys = parseReadingOptions(service, call).keys
-  const tables =
-    existing && target.onConflict === 'append'
-      ? await storeTables(
-          service,
-          call,
-          readLikeColumns(call, existing.grid, existing.columns, keys),
-          existing.columns,
-        )
-      : await storeTables(service, call, { isNumber })
+  if (existing && target.onConflict === 'append') {
+    const { grid, columns } = existing
+    const known = readLikeColumns(call, grid, columns, parseReadingOptions(service, call).keys)
+    return saveTables(service, call, await storeTables(service, call, known, columns), target)
+  }
+  const numbers = new Set(existing?.columns.flatMap(({ name, type }) => (type === 'number' ? [name] : [])))
+  const tables = await storeTables(service, call, { isNumber: (name) => numbers.has(name) })
   return saveTables(service, call, tables, target)
 }
 
