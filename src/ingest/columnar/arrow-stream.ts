@@ -1,4 +1,4 @@
-// Reads Arrow IPC streams with replaced dictionaries: the library gives all rows the last dictionary.
+// Reads Arrow IPC files and streams: refuses damaged ones, and gives rows their own dictionaries, not the last ones.
 
 import { type Batch, type Column, type Table, Type, tableFromIPC } from '@uwdata/flechette'
 import { checkBuffers, damagedError } from './arrow-checks.ts'
@@ -11,6 +11,10 @@ interface Message {
   id: bigint
   isDelta: boolean
 }
+
+/** Begin of an Arrow file, padded to eight bytes. */
+const MAGIC = Buffer.from('ARROW1')
+const MAGIC_BYTES = 8
 
 const SCHEMA = 1
 const DICTIONARY = 2
@@ -63,10 +67,6 @@ function readStream(bytes: Uint8Array, messages: readonly Message[]): Table {
   setDictionaries(table, listParts(messages))
   return table
 }
-
-/** Begin of an Arrow file, padded to eight bytes. */
-const MAGIC = Buffer.from('ARROW1')
-const MAGIC_BYTES = 8
 
 /** Which messages of a dictionary have the values of a batch of rows: from `first` up to `end`, exclusive. */
 interface DictionaryPart {

@@ -96,7 +96,7 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
           const isFlat = meta && !elsewhere && isFlatColumn(fields[k], meta)
           const bytes = isFlat ? file.slice(...rangeOf(meta)) : undefined
           if (bytes) checkPageSums(bytes)
-          else checkChunks(group, name, (from, to) => file.slice(from, to))
+          else checkChunks(group, name, file.slice)
           const pages = bytes && findPlainPages(bytes, to - from, fields[k])
           if (pages) {
             const { toJson, form } = columns[k]

@@ -9,7 +9,7 @@ import { respondWithFile } from '../files/read.ts'
 import { findExisting, type UploadResult, type UploadTarget } from '../grids/change/save-grid.ts'
 import { saveTables } from '../grids/change/save-tables.ts'
 import { readLikeColumns } from '../grids/input/like-columns.ts'
-import { loadColumns } from '../grids/input/match-columns.ts'
+import { loadGrid } from '../grids/input/match-columns.ts'
 import { type DataCall, parseProvenance, parseReadingOptions } from '../grids/input/reading-options.ts'
 import { storeTables } from '../grids/input/tables.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
@@ -65,11 +65,7 @@ async function loadExisting(service: Service, call: DataCall, target: UploadTarg
   if (onConflict !== 'replace' && onConflict !== 'append') return undefined
   return service.store.read(async (readers) => {
     const file = await findExisting(service, readers, call.caller!.username, target)
-    if (file?.filetype !== 'grid') return undefined
-    return {
-      grid: await readers.grids.get(file.owner, file.idlocal),
-      columns: await loadColumns(readers, file),
-    }
+    return file?.filetype === 'grid' ? loadGrid(readers, file) : undefined
   })
 }
 

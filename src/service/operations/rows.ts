@@ -10,7 +10,7 @@ import { appendTable, loadAppendOfNothing } from '../grids/change/append/table.t
 import { checkNoDeleteMissing, type UpsertResult, upsert } from '../grids/change/upsert.ts'
 import { type JsonRows, parseJsonRows, readNdjsonRows, toTable } from '../grids/input/json-rows.ts'
 import { readLikeColumns } from '../grids/input/like-columns.ts'
-import { loadColumns } from '../grids/input/match-columns.ts'
+import { loadGrid } from '../grids/input/match-columns.ts'
 import { checkWarnings, type DataCall, parseReadingOptions } from '../grids/input/reading-options.ts'
 import { storeTable } from '../grids/input/tables.ts'
 import { parseKeyHeader } from '../grids/keys/primary-key.ts'
@@ -27,10 +27,7 @@ export const rowHandlers = {
 async function append(service: Service, call: OperationCall<'rows.append'>) {
   const { contentType } = call
   if (contentType === dataTypes.csv || contentType === dataTypes.tsv) {
-    const read = async (readers: Readers) => ({
-      columns: await loadColumns(readers, call.fid),
-      grid: await readers.grids.get(call.fid.owner, call.fid.idlocal),
-    })
+    const read = (readers: Readers) => loadGrid(readers, call.fid)
     const current = await checkCanChange(service, call, read)
     // A retry of an applied append: its body is read to compare it.
     const replay = current ? undefined : await findAppendReplay(service, call)

@@ -6,7 +6,7 @@ import type { Service } from '../core/context.ts'
 import type { RefreshOptions } from '../derivations/refresh.ts'
 import { replaceGrid } from '../grids/change/save-grid.ts'
 import { nounOf } from '../grids/column/type-names.ts'
-import { loadColumns } from '../grids/input/match-columns.ts'
+import { loadGrid } from '../grids/input/match-columns.ts'
 import { allowsTypeChange, type DataCall, parseColumnTypes } from '../grids/input/reading-options.ts'
 import { storeTables, type Table } from '../grids/input/tables.ts'
 import type { GridService } from '../grids/service.ts'
@@ -92,7 +92,7 @@ export async function fetchContent(
   const fetched = await service.urlImport.openIfChanged(url, service.limits, source)
   if (!fetched) return { etag: source.etag, last_modified: source.last_modified }
   const call = createCall(source, fetched)
-  const columns = await service.store.read((readers) => loadColumns(readers, call.fid))
+  const { columns } = await service.store.read((readers) => loadGrid(readers, call.fid))
   // Dates of the first days of a month do not tell it.
   const { tables } = await storeTables(service, call, {
     order: (name) => dayOrderOf(typeOf(columns, name)),

@@ -131,7 +131,7 @@ onSqliteFirst('reshape', (test) => {
     expect(await read('join=right&on=k%3Dl%3Dm', 'alice', odd)).toBe('k=l,v,w\n1,a,10\n')
   })
 
-  it('every column of a result has a name of its own, with all its digits', async () => {
+  it('columns of a result have different names, and those of a pivot all digits of a number', async () => {
     const names = await put('names.csv', 'sum_x,x,count\n10,1,7\n20,2,8\n')
     expect(await read('group=count', 'alice', names)).toBe('count,count_2\n7,1\n8,1\n')
     expect(await read('group=sum_x&aggregate=sum:x&sort=-sum_x_2&columns=sum_x_2', 'alice', names)).toBe(

@@ -16,13 +16,7 @@ import {
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { OWNER_SCOPE } from '../../store/aggregates/lists.ts'
 import { withoutCommit } from '../../store/store.ts'
-import {
-  checkColumnLoss,
-  checkRowLoss,
-  checkType,
-  loadColumns,
-  matchColumns,
-} from '../input/match-columns.ts'
+import { checkColumnLoss, checkRowLoss, checkType, loadGrid, matchColumns } from '../input/match-columns.ts'
 import { type DataCall, parseUids } from '../input/reading-options.ts'
 import type { FileTables, Table } from '../input/tables.ts'
 import { parseKeyHeader } from '../keys/primary-key.ts'
@@ -238,10 +232,7 @@ async function checkTable(
   if (!existing) return
   if (existing.filetype !== 'grid') throw notAGridError(existing)
   assertNotDerived(existing)
-  const columns = await service.store.read((readers) =>
-    loadColumns(readers, { owner, idlocal: existing.idlocal }),
-  )
-  const grid = await service.store.read(({ grids }) => grids.get(owner, existing.idlocal))
+  const { grid, columns } = await service.store.read((readers) => loadGrid(readers, existing))
   if (target.onConflict === 'replace') {
     checkColumnLoss(call, existing, table.columns, columns)
     checkRowLoss(call, existing, table.rows, grid.row_count)

@@ -41,16 +41,8 @@ export function readLikeColumns(
   }
 }
 
-/**
- * Throws `conflict` if cells were read like columns that have another type now, in which they mean something else.
- * `byPosition`: cells belong to columns by position, so that these must be the same.
- */
-export function checkReadLike(
-  before: readonly KnownColumn[],
-  columns: readonly KnownColumn[],
-  byPosition: boolean,
-): void {
-  if (byPosition) checkColumnsUnchanged(before, columns)
+/** Throws `conflict` if cells were read like columns that have another type now, in which they mean something else. */
+export function checkReadLike(before: readonly KnownColumn[], columns: readonly KnownColumn[]): void {
   const typeByName = new Map(before.map(({ name, type }) => [name, type]))
   if (columns.some(({ name, type }) => isReadOtherwise(typeByName.get(name) ?? 'empty', type)))
     throw columnsChangedError()

@@ -29,9 +29,10 @@ export function matchColumns(
   source: string,
   warnings: string[],
 ): (NewColumn | undefined)[] {
-  if (table.readLike) checkReadLike(table.readLike, columns, table.isNameless)
+  if (table.readLike) checkReadLike(table.readLike, columns)
   if (table.isNameless) {
-    if (table.matched) checkColumnsUnchanged(table.matched, columns)
+    const matched = table.matched ?? table.readLike
+    if (matched) checkColumnsUnchanged(matched, columns)
     if (table.columns.length === columns.length) return table.columns
     if (table.json) throw wrongLengthError(table.columns.length, columns.length)
     throw badData(
@@ -165,7 +166,8 @@ export function checkRowLoss(
   )
 }
 
-/** Loads the columns of a grid. Their types include the rows of the tail. */
-export async function loadColumns({ grids }: Readers, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
-  return grids.listCurrentColumns(await grids.get(owner, idlocal))
+/** Loads a grid with its columns. Their types include the rows of the tail. */
+export async function loadGrid({ grids }: Pick<Readers, 'grids'>, { owner, idlocal }: Fid) {
+  const grid = await grids.get(owner, idlocal)
+  return { grid, columns: await grids.listCurrentColumns(grid) }
 }

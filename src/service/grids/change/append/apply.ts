@@ -108,15 +108,15 @@ class AppendGroup {
     if (needsPlan(grid)) return { kind: 'plan' }
     const { owner, idlocal } = append.fid
     if (append.columns) {
-      const types = decodeTypes(grid.types)
       const columns = await writers.grids.listColumns(owner, idlocal)
       checkColumnsUnchanged(append.columns, columns)
-      if (append.readLike)
+      if (append.readLike) {
+        const types = decodeTypes(grid.types)
         checkReadLike(
           append.readLike,
           columns.map((column, k) => ({ ...column, type: types[k] })),
-          true,
         )
+      }
     }
     const width = grid.types.length
     if (append.width !== width || width === 0) throw wrongLengthError(append.width, width)
