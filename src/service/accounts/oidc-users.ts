@@ -1,4 +1,5 @@
 // Signs users in with an OpenID Connect provider.
+import { lowerCaseAscii } from '../../contract/ascii-case.ts'
 import { causeMessageOf, errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { Configuration } from '../../vendor/openid.ts'
@@ -339,7 +340,7 @@ function isPlainText(text: string): boolean {
 function parseEmail(value: unknown): string | null {
   const text = parsePlainText(value)
   if (text === undefined || !/^[^\s@]+@[^\s@]+$/.test(text)) return null
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  return lowerCaseAscii(text)
 }
 
 /** Returns state, nonce, verifier and path of a cookie of `begin`. Throws for other values. */

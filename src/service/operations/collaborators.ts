@@ -1,4 +1,5 @@
 // Handlers of sharing: collaborators of files, and invitations by e-mail.
+import { lowerCaseAscii } from '../../contract/ascii-case.ts'
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, formatWebUrl, isUsername } from '../../contract/fid.ts'
 import type { Collaborator, CollaboratorsChanged } from '../../contract/resources/index.ts'
@@ -40,7 +41,7 @@ async function resolveUser({ accounts }: Readers, text: string): Promise<Grantee
   if (text.includes('@')) {
     if (!isEmailAddress(text))
       throw invalidUser(`not an e-mail address: ${JSON.stringify(text.slice(0, 100))}`)
-    const email = text.toLowerCase()
+    const email = lowerCaseAscii(text)
     return { kind: 'email', name: email, email }
   }
   const user = isUsername(text) ? await accounts.findUserByName(text) : undefined
@@ -194,8 +195,8 @@ export const sharingHandlers = {
       for (const text of users) {
         // Former names resolve too.
         const user = isUsername(text) ? await writers.accounts.findUserByName(text) : undefined
-        const username = (user?.owner ?? text).toLowerCase()
-        await removeGrants(text, ({ kind, name }) => kind !== 'team' && name.toLowerCase() === username)
+        const username = lowerCaseAscii(user?.owner ?? text)
+        await removeGrants(text, ({ kind, name }) => kind !== 'team' && lowerCaseAscii(name) === username)
       }
       for (const text of teams) {
         const [, requestedName] = /^(?:[^:]*:)?(.*)$/s.exec(text.toLowerCase())!

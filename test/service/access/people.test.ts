@@ -115,6 +115,18 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     const other = await signIn(person('kelvin', { email: '\u212Aate@example.com' }))
     const users = [await me(kate.session), await me(other.session)].map(({ username }) => username)
     expect(new Set(users).size).toBe(2)
+    // The other one first: an address that is shared with, and signs in later, is not theirs.
+    const file = await test.grid('alice', 'shared with ken', { a: [1] })
+    const share = { users: ['ken@example.com'], readonly: true, send_email: false }
+    expect(await test.status('alice', 'POST', `/v2/files/${file.fid}/collaborators`, { json: share })).toBe(
+      200,
+    )
+    const early = await signIn(person('early', { email: '\u212Aen@example.com' }))
+    const ken = await signIn(person('ken'))
+    const read = ({ session }: { session?: string }) =>
+      test.status(undefined, 'GET', `/v2/grids/${file.fid}/content`, { headers: { cookie: session! } })
+    expect([await read(early), await read(ken)]).toEqual([404, 200])
+    expect((await me(ken.session)).username).not.toBe((await me(early.session)).username)
     for (const sub of ['a\0b', 'a\nb', 'x'.repeat(300)])
       expect((await signIn(person(sub, { email: 'odd@example.com' }))).status).toBe(401)
     // An invalid address has no domain, whatever it ends with.

@@ -1,5 +1,6 @@
 // Reads and writes users, API keys, sessions, OIDC identities and trust rules.
 import type { Insertable, Selectable } from 'kysely'
+import { lowerCaseAscii } from '../../../contract/ascii-case.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { OBJECT_STATES } from '../objects/object-states.ts'
 import { deleteAllReferences } from '../schema/references.ts'
@@ -193,9 +194,10 @@ export class AccountWriter extends AccountReader {
 
   async addUser(user: Omit<Insertable<Schema['users']>, 'name_key'>): Promise<void> {
     this.recordEvent(user.owner, 'user.create', { is_admin: user.is_admin === 1 })
+    const email = user.email ? lowerCaseAscii(user.email) : null
     await this.db
       .insertInto('users')
-      .values({ ...user, email: user.email?.toLowerCase() ?? null, name_key: user.owner.toLowerCase() })
+      .values({ ...user, email, name_key: user.owner.toLowerCase() })
       .execute()
     // A deleted user of this name left a counter. Ids continue, so old links never lead to a new file.
     await this.db

@@ -1,5 +1,6 @@
 // Serves lists of files from ranges of indexes.
 import { sql } from 'kysely'
+import { lowerCaseAscii } from '../../../contract/ascii-case.ts'
 import { matchesAnyFile } from '../schema/file-key.ts'
 import { inBatches } from '../schema/row-groups.ts'
 import type { Db } from '../schema/schema.ts'
@@ -42,10 +43,6 @@ const MAX_UNINDEXED = 5000
 const MAX_WITH_WORD = 1000
 /** Number of files that one query compares with a text. */
 const BATCH_FILES = 400
-
-function lowerAscii(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
-}
 
 /** Maximum count of files of other users. */
 const MAX_COUNTED_FILES = 1000
@@ -274,7 +271,7 @@ function containsText(owner: string | SqlFragment, text: string): SqlFragment {
   const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
   // The database engines fold case only for ASCII.
   const like = (column: string): SqlFragment =>
-    sql`lower(${sql.ref(column)}) like ${lowerAscii(pattern)} escape '\\'`
+    sql`lower(${sql.ref(column)}) like ${lowerCaseAscii(pattern)} escape '\\'`
   return sql`(${like('files.filename')} or (files.filetype = 'grid' and exists (select 1 from columns
     where columns.owner = ${owner} and columns.idlocal = files.idlocal and ${like('columns.name')}))
     or (files.filetype = 'plot' and exists (select 1 from plots
