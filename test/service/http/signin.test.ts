@@ -70,6 +70,10 @@ onSqliteFirst('signing in with a browser', (test) => {
       const { headers } = await test().ask(undefined, 'POST', '/signin', given)
       expect([next, headers.get('location')]).toEqual([next, '/'])
     }
+    // Half a surrogate pair, which no URL can have.
+    const half = { username: 'alice', api_key: key('alice'), next: '/\ud800' }
+    const { status, headers } = await test().ask(undefined, 'POST', '/signin', { json: half })
+    expect([status, headers.get('location')]).toEqual([303, '/'])
   })
 
   it('a change by a signed-in browser is refused if another site sends it', async () => {

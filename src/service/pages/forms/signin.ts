@@ -54,6 +54,6 @@ ${signOutNote}<form method="post" action="/signin">
 
 /** Returns a path of this server, or `/` for anything else, so that redirects never lead to another site. */
 export function toLocalPath(path: string | null | undefined): string {
-  const ok = path && /^\/(?![/\\])[^\u0000-\u001f\\]*$/.test(path) && path.length <= 2000
+  const ok = path && /^\/(?![/\\])[^\p{Cs}\u0000-\u001f\\]*$/u.test(path) && path.length <= 2000
   return ok ? path : '/'
 }
