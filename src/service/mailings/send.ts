@@ -44,6 +44,8 @@ interface Mail {
   zone?: string
   /** Whether it could not be sent to these receivers before. */
   isRepeated?: boolean
+  /** Called after each receiver who has got it, with all who have. */
+  onReached?: (reached: readonly string[]) => Promise<void>
 }
 
 /** Result of sending: who got the mail, and why others did not. */
@@ -55,7 +57,7 @@ interface Sent {
 /** Sends a picture of a chart or a board, as its sender sees it now. Throws why it cannot be sent to anybody. */
 export async function sendPicture(service: MailingService, mail: Mail): Promise<Sent> {
   const { store, mailer, limits, url } = service
-  const { fid, filters, sender, to, messageId, footer, zone, isRepeated } = mail
+  const { fid, filters, sender, to, messageId, footer, zone, isRepeated, onReached } = mail
   if (!mailer) throw new Problem('forbidden', 'this server sends no e-mail', { hint: NO_MAIL_HINT })
   const request = {
     ...ownerPrincipal(sender),
@@ -87,7 +89,7 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
   const notes = note === '' ? '' : `<p>${escapeHtml(note)}</p>`
   let unused = 0
   const sent: Sent = { reached: [], ...(granted < to.length && { failure: overQuota(limits).message }) }
-  for (const receiver of to.slice(0, granted))
+  for (const receiver of to.slice(0, granted)) {
     try {
       await mailer.send({
         to: receiver,
@@ -99,12 +101,15 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
           ? [{ filename: `${title.replace(/[/\\]/g, '_')}.png`, content: picture, cid: 'picture' }]
           : [],
       })
-      sent.reached.push(receiver)
     } catch (error) {
       sent.failure = `${receiver}: ${errorMessageOf(error)}`
       // A receiver who is refused counts once.
       if (isRepeated || (error instanceof MailError && error.isUnreachable)) unused++
+      continue
     }
+    sent.reached.push(receiver)
+    await onReached?.(sent.reached)
+  }
   if (unused > 0)
     await store.write([sender], ({ accounts }) => accounts.returnQuota(sender, 'emails', unused))
   return sent
@@ -167,6 +172,16 @@ export async function runMailing(
     return Math.min(next_at, now + DAY_MS)
   }
   const receivers = JSON.parse(row.pending ?? row.receivers) as string[]
+  const without = (reached: readonly string[]): string[] =>
+    receivers.filter((receiver) => !reached.includes(receiver))
+  let got: readonly string[] = []
+  // Who has got it gets it no second time, also if this server is killed before all have.
+  const onReached = async (reached: readonly string[]): Promise<void> => {
+    got = reached
+    const pending = without(reached)
+    if (pending.length > 0)
+      await write(({ mailings }) => mailings.change(row, { pending: JSON.stringify(pending) }))
+  }
   const send = async (mail: Mail): Promise<Sent> => {
     assertEnabled(owner, user)
     return sendPicture(service, mail)
@@ -179,15 +194,15 @@ export async function runMailing(
     messageId: `${id}.${row.next_at.toString(36)}`,
     zone: row.zone,
     isRepeated: row.pending !== null,
+    onReached,
     footer: `${owner} sends this ${formatSchedule(schedule)}. ${owner} ends it with: gridline send --stop ${id}`,
-  }).catch((error: unknown): Sent => ({ reached: [], failure: errorMessageOf(error) }))
-  const left = receivers.filter((receiver) => !reached.includes(receiver))
+  }).catch((error: unknown): Sent => ({ reached: [...got], failure: errorMessageOf(error) }))
+  const left = without(reached)
   const isLast = now + RETRY_MS > Math.max(row.next_at, row.failed_at ?? now) + MAX_RETRY_MS
   const isEnded = left.length === 0 || isLast
   await write(({ mailings }) =>
     mailings.change(row, {
       next_at: isEnded ? following : row.next_at,
-      // Who has got it gets it no second time.
       pending: isEnded ? null : JSON.stringify(left),
       ...(reached.length > 0 && { sent_at: now }),
       ...(failure === undefined

@@ -162,6 +162,8 @@ describe('mailings', () => {
   /** Receivers that do not exist. */
   const gone = new Set<string>()
   let mails: { to: string[]; text: string }[] = []
+  /** Called when a mail has arrived, before that is confirmed. */
+  let onMail = async (): Promise<void> => {}
   const open = async (): Promise<TestService> => {
     const running = new TestService(
       await createService({
@@ -176,6 +178,7 @@ describe('mailings', () => {
     smtp = new SMTPServer({
       authOptional: true,
       disabledCommands: ['STARTTLS'],
+      disableReverseLookup: true,
       onRcptTo: ({ address }, _, done) =>
         done(isRefusing || gone.has(address) ? new Error('no such mailbox') : null),
       onData(stream, session, done) {
@@ -185,7 +188,7 @@ describe('mailings', () => {
         })
         stream.on('end', () => {
           mails.push({ to: session.envelope.rcptTo.map(({ address }) => address), text })
-          done()
+          onMail().then(() => done(), done)
         })
       },
     })
@@ -344,6 +347,22 @@ describe('mailings', () => {
     await pass(-24 * 1000)
     await pass(25)
     expect(mails.length).toBeGreaterThan(length)
+    await test.ask('alice', 'DELETE', `/v2/mailings/${id}`)
+  })
+
+  it('who has got a mail is stored at once, so that a killed server sends it to others only', async () => {
+    const to = ['a@example.com', 'b@example.com', 'c@example.com']
+    const json = { to, every: 'day', at: '07:00' }
+    const { id } = (await test.ask('alice', 'POST', `/v2/files/${board}/mailings`, { json })).json
+    const pending: (string | null | undefined)[] = []
+    onMail = async () => {
+      const row = await test.service.store.read(({ mailings }) => mailings.get('alice', id))
+      pending.push(row?.pending)
+    }
+    await pass(24)
+    onMail = async () => {}
+    expect(pending).toEqual([null, JSON.stringify(to.slice(1)), JSON.stringify(to.slice(2))])
+    expect(mails.flatMap((mail) => mail.to)).toEqual(to)
     await test.ask('alice', 'DELETE', `/v2/mailings/${id}`)
   })
 
