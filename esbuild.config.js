@@ -435,11 +435,12 @@ async function kernels() {
     'src/ingest/kernel/columns.as.ts',
     'src/ingest/kernel/plain.as.ts',
     'src/service/grids/column/kernel/values.as.ts',
+    'src/service/grids/column/kernel/write-rows.as.ts',
     'src/service/grids/column/kernel/cells.as.ts',
     'src/service/grids/column/kernel/pages.as.ts',
   ]
   for (const source of sources) {
-    const target = `dist/${/(\w+)\.as\.ts$/.exec(source)[1]}.wasm`
+    const target = `dist/${/([\w-]+)\.as\.ts$/.exec(source)[1]}.wasm`
     const { error, stderr } = await asc.main([source, '--outFile', target, ...flags.split(' ')])
     if (error) throw new Error(`${source}: ${stderr}`)
   }

@@ -13,6 +13,7 @@ import { formatWebUrl, parseFid, parseFidLink } from '../../src/contract/fid.ts'
 import { limits } from '../../src/contract/limits.ts'
 import { methodsOf, type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
 import { version } from '../../src/contract/version.ts'
+import { WasmModule } from '../../src/contract/wasm.ts'
 import { type PagePart, pageOperations } from '../../src/contract/web/page-operations.ts'
 import { ROLES_BY_ACCESS } from '../../src/service/access/policy.ts'
 import { createJobHandlers } from '../../src/service/background/job-kinds.ts'
@@ -401,7 +402,13 @@ describe('a kernel', () => {
         folder: 'src/service/grids/column/kernel',
         caller: 'values.ts',
         file: 'values.as.ts',
-        some: ['COLUMN_BYTES', 'LIST', 'OUT', 'TEXTS', 'TEXT'],
+        some: ['KNOWN', 'RESULTS', 'STARTS', 'TEXT'],
+      },
+      {
+        folder: 'src/service/grids/column/kernel',
+        caller: 'write-rows.ts',
+        file: 'write-rows.as.ts',
+        some: ['COLUMN_BYTES', 'LIST', 'OUT', 'TEXTS'],
       },
       {
         folder: 'src/service/grids/column/kernel',
@@ -423,6 +430,23 @@ describe('a kernel', () => {
       const shared = [...kernel.keys()].filter((name) => host.has(name) && name !== 'MAX_DIGITS')
       expect(shared).toEqual(expect.arrayContaining(some))
       for (const name of shared) expect(`${name} = ${host.get(name)}`).toBe(`${name} = ${kernel.get(name)}`)
+    }
+  })
+
+  it('the build has a module for each kernel, with all that its caller calls', () => {
+    const callers = sources('src').flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8')
+      const [, wasm] = /new WasmModule<Exports>\('(.+)'\)/.exec(text) ?? []
+      return wasm === undefined ? [] : [{ file, wasm, text }]
+    })
+    expect(new Set(callers.map(({ wasm }) => wasm)).size).toBe(
+      sources('src').filter((file) => /kernel\/.*\.as\.ts$/.test(file)).length,
+    )
+    for (const { file, wasm, text } of callers) {
+      const { exports } = new WasmModule<Record<string, unknown>>(wasm).createInstance(1024 * 1024)!
+      const [, members] = /interface Exports[^{]*\{(.*?)\n\}/s.exec(text)!
+      const called = [...members.matchAll(/^ {2}(\w+)[(:]/gm)].map(([, name]) => name)
+      expect([file, called.filter((name) => !(name in exports))]).toEqual([file, []])
     }
   })
 })

@@ -2,7 +2,7 @@
 import { afterAll, it } from 'vitest'
 import { ColumnKernel } from '../../src/ingest/kernel/columns.ts'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
-import { ValueKernel } from '../../src/service/grids/column/kernel/values.ts'
+import { KernelPool } from '../../src/service/grids/column/kernel/pool.ts'
 import { createService } from '../../src/service/index.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
@@ -107,7 +107,7 @@ it('requests with and without kernels', async () => {
     const times: { with: number[]; without: number[] } = { with: [], without: [] }
     for (let round = 0; round <= ROUNDS; round++)
       for (const how of ['with', 'without'] as const) {
-        Kernel.usage = ValueKernel.use = how === 'with' ? 'large' : 'never'
+        Kernel.usage = KernelPool.use = how === 'with' ? 'large' : 'never'
         ColumnKernel.minBytes = how === 'with' ? minBytes : Number.POSITIVE_INFINITY
         const start = process.cpuUsage()
         try {
@@ -127,6 +127,6 @@ it('requests with and without kernels', async () => {
       gain: Number((slow / fast).toFixed(2)),
     }
   }
-  Kernel.usage = ValueKernel.use = 'large'
+  Kernel.usage = KernelPool.use = 'large'
   console.table(table)
 })

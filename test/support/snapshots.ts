@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { boundsOf } from '../../src/ingest/slices.ts'
-import { ValueKernel } from '../../src/service/grids/column/kernel/values.ts'
+import { KernelPool } from '../../src/service/grids/column/kernel/pool.ts'
 import type { Snapshot, SnapshotColumn } from '../../src/service/grids/column/snapshot.ts'
 import { type BlobRef, blobIdOf } from '../../src/service/store/objects/blobs.ts'
 import { compress } from '../../src/service/store/objects/codec.ts'
@@ -111,8 +111,8 @@ export async function all(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 
 /** Runs a function with and without the kernel, and compares. */
 export async function both<T>(read: () => Promise<T>): Promise<[T, T]> {
-  ValueKernel.use = 'always'
+  KernelPool.use = 'always'
   const fast = await read()
-  ValueKernel.use = 'never'
+  KernelPool.use = 'never'
   return [fast, await read()]
 }

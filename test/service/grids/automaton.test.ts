@@ -8,7 +8,7 @@ import {
   compileTexts,
 } from '../../../src/service/grids/checks/automaton.ts'
 import { CellReader } from '../../../src/service/grids/column/kernel/cells.ts'
-import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
+import { KernelPool } from '../../../src/service/grids/column/kernel/pool.ts'
 import { runs } from '../../support/property-runs.ts'
 
 let seed = 3
@@ -105,7 +105,7 @@ describe('automata', () => {
   })
 
   it('the kernel finds the rows that an automaton does not accept', () => {
-    if (ValueKernel.use === 'never') return
+    if (KernelPool.use === 'never') return
     const automaton = compilePattern('[a-c]+|-?[0-9]+')!
     const text = Buffer.from(
       '"abc", "", null,12,"x","a\\u0062","é", 1.5,true,[1,"]"],{"a":2} , "ab","a\\"b",-7',

@@ -7,7 +7,7 @@ import {
   canonicalNumber,
   canonicalValue,
 } from '../../../src/service/grids/column/kernel/cells.ts'
-import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
+import { KernelPool } from '../../../src/service/grids/column/kernel/pool.ts'
 import { diffTables } from '../../../src/service/grids/diff/diff.ts'
 import type { DiffInput } from '../../../src/service/grids/diff/diff-inputs.ts'
 import { listChangedRows } from '../../../src/service/grids/diff/diff-rows.ts'
@@ -137,17 +137,17 @@ function pairOf(seed: number, keyed: boolean): { a: Table; b: Table; endsA: numb
 }
 
 describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
-  ValueKernel.use = 'large'
+  KernelPool.use = 'large'
   const within = async <T>(work: () => Promise<T>): Promise<T> => {
-    ValueKernel.use = how === 'without' ? 'never' : 'large'
+    KernelPool.use = how === 'without' ? 'never' : 'large'
     return work().finally(() => {
-      ValueKernel.use = 'large'
+      KernelPool.use = 'large'
     })
   }
   const diff = (a: DiffInput, b: DiffInput, options: Partial<Parameters<typeof diffTables>[2]> = {}) =>
     within(() => diffTables(a, b, { key: [], isSameGrid: true, ...options }))
   afterAll(() => {
-    ValueKernel.use = 'large'
+    KernelPool.use = 'large'
   })
 
   it('a diff by key agrees with a naive comparison and with daff', async () => {

@@ -4,7 +4,7 @@ import { afterAll, expect, it } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
 import { WorkBudget } from '../../../src/json/index.ts'
 import { createFirstRows } from '../../../src/service/grids/column/cursor.ts'
-import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
+import { KernelPool } from '../../../src/service/grids/column/kernel/pool.ts'
 import { RowSet } from '../../../src/service/grids/column/row-set.ts'
 import { group } from '../../../src/service/grids/reshape/group.ts'
 import { areOfNumbers } from '../../../src/service/grids/reshape/group-numbers.ts'
@@ -12,7 +12,7 @@ import { runs } from '../../support/property-runs.ts'
 import { both, columnArbitrary, snapshotOf } from '../../support/snapshots.ts'
 
 afterAll(() => {
-  ValueKernel.use = 'large'
+  KernelPool.use = 'large'
 })
 
 it('sums, means, medians and counts by a text, or of all rows, are those of the general way', async () => {

@@ -1,7 +1,7 @@
 // The kernel reads and writes columns like TypeScript.
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
-import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
+import { KernelPool } from '../../../src/service/grids/column/kernel/pool.ts'
 import { RowSet } from '../../../src/service/grids/column/row-set.ts'
 import { streamScalars } from '../../../src/service/grids/column/scalars.ts'
 import { createDelimitedWriter, ndjson, type RowWriter } from '../../../src/service/grids/read/row-writers.ts'
@@ -10,7 +10,7 @@ import { runs } from '../../support/property-runs.ts'
 import { all, both, columnArbitrary, snapshotOf } from '../../support/snapshots.ts'
 
 afterEach(() => {
-  ValueKernel.use = 'large'
+  KernelPool.use = 'large'
 })
 
 const writers: (() => RowWriter)[] = [

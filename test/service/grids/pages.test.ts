@@ -2,18 +2,18 @@
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import { ENCODINGS, FACTS, PageEncoder } from '../../../src/service/grids/column/kernel/pages.ts'
-import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
+import { KernelPool } from '../../../src/service/grids/column/kernel/pool.ts'
 import { runs } from '../../support/property-runs.ts'
 
 afterAll(() => {
-  ValueKernel.use = 'large'
+  KernelPool.use = 'large'
 })
 
 type Encoding = keyof typeof ENCODINGS
 
 /** Encodes column JSON, and returns all pages and facts as one text. */
-function encode(use: typeof ValueKernel.use, encoding: Encoding, text: string, pieces: number): string {
-  ValueKernel.use = use
+function encode(use: typeof KernelPool.use, encoding: Encoding, text: string, pieces: number): string {
+  KernelPool.use = use
   const encoder = PageEncoder.create(1, text.length)
   const buf = Buffer.from(text)
   const pages: unknown[] = []
@@ -95,8 +95,8 @@ it('the kernel and TypeScript code encode the same values and find the same fact
 it('pages end when they are full, and a value that is larger has its own', () => {
   const long = JSON.stringify('x'.repeat(3_000_000))
   const values = [...Array<string>(200_000).fill('"abc"'), long, 'null', '"d"', long]
-  const sizes = (use: typeof ValueKernel.use): [number, number][] => {
-    ValueKernel.use = use
+  const sizes = (use: typeof KernelPool.use): [number, number][] => {
+    KernelPool.use = use
     const text = Buffer.from(values.join(','))
     const encoder = PageEncoder.create(1, 1000)
     const pages: [number, number][] = []
@@ -124,7 +124,7 @@ it('facts tell what is true of the values', () => {
     return encoder.takeFacts()
   }
   for (const use of ['always', 'never'] as const) {
-    ValueKernel.use = use
+    KernelPool.use = use
     expect(factsOf('integer', 'null')).toBe(0)
     expect(factsOf('integer', '5', '-7')).toBe(FACTS.whole)
     expect(factsOf('integer', '-0')).toBe(FACTS.negativeZero)

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
 import { type Bytes, parseInstant, WorkBudget } from '../../../src/json/index.ts'
-import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
+import { KernelPool } from '../../../src/service/grids/column/kernel/pool.ts'
 import { RowSet } from '../../../src/service/grids/column/row-set.ts'
 import type { Snapshot } from '../../../src/service/grids/column/snapshot.ts'
 import { createDelimitedWriter, ndjson } from '../../../src/service/grids/read/row-writers.ts'
@@ -18,7 +18,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 afterEach(() => {
-  ValueKernel.use = 'large'
+  KernelPool.use = 'large'
 })
 
 type Values = readonly string[]

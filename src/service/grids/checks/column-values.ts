@@ -92,7 +92,7 @@ async function readDistinctTexts(
   rows: number,
   work: WorkBudget,
 ): Promise<DistinctTexts | undefined> {
-  const kernel = ValueKernel.forValues(rows, text.length)
+  const kernel = ValueKernel.acquire(rows, text.length)
   if (!kernel) return undefined
   const values: unknown[] = [null]
   const add = (buf: Buffer, start: number, end: number): number =>

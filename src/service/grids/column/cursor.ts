@@ -3,7 +3,7 @@ import { findValueEnd, skipWhitespace } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { streamSlices } from '../../store/aggregates/slice-json.ts'
 import { canContainCommas } from '../../store/schema/column-types.ts'
-import type { KernelChunk } from './kernel/values.ts'
+import type { KernelChunk } from './kernel/write-rows.ts'
 import { type Snapshot, type SnapshotColumn, skipValues } from './snapshot.ts'
 
 const NULL = Buffer.from('null')

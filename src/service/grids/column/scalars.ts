@@ -30,7 +30,7 @@ export async function* streamScalars(snap: Snapshot, column: SnapshotColumn): As
   const isTimes = isDateType(column.type)
   const texts = new TextCache()
   const isDoubles = column.type === 'number' || isTimes
-  const kernel = ValueKernel.forValues(column.rows, largestChunkBytes(column))
+  const kernel = ValueKernel.acquire(column.rows, largestChunkBytes(column))
   const decoder =
     kernel && new ScalarDecoder(kernel, (buf, start, end) => decodeScalar(buf, start, end, texts, isTimes))
   try {

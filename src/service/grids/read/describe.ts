@@ -22,7 +22,7 @@ export async function describeColumn(
   rows?: RowSet,
 ): Promise<ColumnDescription> {
   const count = rows?.count ?? column.rows
-  const kernel = ValueKernel.forValues(column.rows, largestChunkBytes(column))
+  const kernel = ValueKernel.acquire(column.rows, largestChunkBytes(column))
   const reader = new ColumnReader(column, new Statistics(count, isDateType(column.type)), work, kernel, rows)
   try {
     for await (const text of streamColumn(snap, column)) {

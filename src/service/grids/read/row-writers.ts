@@ -1,7 +1,7 @@
 // Writes rows as CSV, TSV, NDJSON, JSON or Markdown.
 import { borrowBuffer, ensureCapacity, hasEscapes, lendBuffer } from '../../../json/index.ts'
 import type { Cell } from '../column/cursor.ts'
-import type { RowFormat } from '../column/kernel/values.ts'
+import type { RowFormat } from '../column/kernel/write-rows.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
 
 /** Size of a chunk of output, in bytes. */

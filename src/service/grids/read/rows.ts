@@ -8,7 +8,7 @@ import {
   MANY_COLUMNS,
   type RowSequence,
 } from '../column/cursor.ts'
-import { type RowFormat, ValueKernel } from '../column/kernel/values.ts'
+import { type RowFormat, RowKernel } from '../column/kernel/write-rows.ts'
 import type { RowSet } from '../column/row-set.ts'
 import { batchRowReads, largestChunkBytes, type Snapshot } from '../column/snapshot.ts'
 import { CHUNK_BYTES, OutputBuffer, type RowWriter } from './row-writers.ts'
@@ -57,14 +57,14 @@ export async function* writeRows(
   }
 }
 
-function openKernel(snap: Snapshot, passed: number, format: RowFormat): ValueKernel | undefined {
+function openKernel(snap: Snapshot, passed: number, format: RowFormat): RowKernel | undefined {
   const rowBytes = sizeOf(snap) / Math.max(1, snap.rows)
-  return ValueKernel.forRows(passed, snap.columns.map(largestChunkBytes), rowBytes, format)
+  return RowKernel.acquire(passed, snap.columns.map(largestChunkBytes), rowBytes, format)
 }
 
 /** Writes plain rows with a kernel, others one by one. */
 async function* writeWithKernel(
-  kernel: ValueKernel,
+  kernel: RowKernel,
   snap: Snapshot,
   writer: RowWriter,
   rows: RowSequence,
@@ -89,11 +89,7 @@ async function* writeWithKernel(
 }
 
 /** Loads the chunks with a row into a kernel. Returns the first row that one of them does not contain. */
-async function loadChunks(
-  kernel: ValueKernel,
-  seekers: readonly ColumnCursor[],
-  row: number,
-): Promise<number> {
+async function loadChunks(kernel: RowKernel, seekers: readonly ColumnCursor[], row: number): Promise<number> {
   let until = Number.POSITIVE_INFINITY
   for (const [k, seeker] of seekers.entries()) {
     if (seeker.needsLoad(row)) {
@@ -107,7 +103,7 @@ async function loadChunks(
 
 /** Writes rows of the list of a kernel, from position `from` on, up to one that is not plain. Returns how many. */
 function writeSome(
-  kernel: ValueKernel,
+  kernel: RowKernel,
   columns: number,
   from: number,
   count: number,

@@ -91,7 +91,7 @@ async function readTexts(
 ): Promise<void> {
   const add = (buf: Buffer, start: number, end: number): number => values.addJson(buf, start, end)
   // A kernel does not know which rows are wanted.
-  const kernel = only ? undefined : ValueKernel.forValues(column.rows, largestChunkBytes(column))
+  const kernel = only ? undefined : ValueKernel.acquire(column.rows, largestChunkBytes(column))
   const known: number[] = []
   let [row, position, read] = [0, 0, 0]
   try {

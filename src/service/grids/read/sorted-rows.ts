@@ -2,7 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatBytes } from '../../../contract/limits.ts'
 import { type Bytes, shouldYield, WorkBudget, yieldToEventLoop } from '../../../json/index.ts'
-import { RowGatherer } from '../column/kernel/values.ts'
+import { RowGatherer } from '../column/kernel/write-rows.ts'
 import { RowSet } from '../column/row-set.ts'
 import type { Snapshot } from '../column/snapshot.ts'
 import { createPositions, RadixSorter } from './radix-sort.ts'

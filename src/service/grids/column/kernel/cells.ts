@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { WasmModule } from '../../../../contract/wasm.ts'
 import { findValueEnd, nextValue, skipWhitespace } from '../../../../json/index.ts'
-import { ValueKernel } from './values.ts'
+import { KernelPool } from './pool.ts'
 
 /** Exports of cells.as.ts. */
 interface Exports {
@@ -104,7 +104,7 @@ export class CellReader {
   /** Creates a reader for texts of up to `maxBytes`. Call `release` when all is read. */
   static open(maxBytes: number): CellReader {
     const bytes = TEXT + maxBytes + CHUNK_BYTES * 2 + PADDING.length
-    if (ValueKernel.use === 'never' || bytes > MAX_MEMORY_BYTES) return new CellReader(undefined)
+    if (KernelPool.use === 'never' || bytes > MAX_MEMORY_BYTES) return new CellReader(undefined)
     if (reusable && reusable.memory.byteLength >= bytes) {
       const reader = new CellReader(reusable)
       reusable = undefined

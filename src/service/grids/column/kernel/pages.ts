@@ -1,7 +1,7 @@
 // Encodes column JSON as pages of Parquet files, with the WebAssembly of pages.as.ts.
 import { WasmModule } from '../../../../contract/wasm.ts'
 import { findValueEnd, nextValue, skipWhitespace } from '../../../../json/index.ts'
-import { isWorthKernel } from './values.ts'
+import { isWorthKernel } from './pool.ts'
 
 /** How values are encoded, as in pages.as.ts. Times are microseconds since 1970 in UTC, days are days since then. */
 export const ENCODINGS = { integer: 0, double: 1, day: 2, time: 3, text: 4, json: 5, boolean: 6 } as const
