@@ -228,6 +228,10 @@ it('missing groups are (none), distinct from the text null', async () => {
   expect(
     ((await evaluateTransforms({ data: [sums], layout: {} })) as { data: Attributes[] }).data[0].y,
   ).toEqual([10, 1])
+  const missing = { ...sums, x: [null, '', 'null', 'a', null], y: [1, 2, 4, 8, 16] }
+  expect(
+    ((await evaluateTransforms({ data: [missing], layout: {} })) as { data: Attributes[] }).data[0].y,
+  ).toEqual([19, 4, 8])
 })
 
 it('every frame contains all series, with their labels and trends', async () => {

@@ -152,8 +152,8 @@ it('labels and names are the texts of the data, and missing labels are (none)', 
         {
           type: 'bar',
           name: '<i>n</i>',
-          x: ['<b>x</b>', 'a &lt; b', null, null],
-          y: [1, 2, 3, null],
+          x: ['<b>x</b>', 'a &lt; b', null, null, ''],
+          y: [1, 2, 3, null, 4],
         } as Attributes,
       ],
       layout: {
@@ -165,8 +165,18 @@ it('labels and names are the texts of the data, and missing labels are (none)', 
     { scheme: 'light', width: 900, height: 400 },
   )
   expect(data[0].name).toBe('&lt;i&gt;n&lt;/i&gt;')
-  expect(data[0].x).toEqual(['&lt;b&gt;x&lt;/b&gt;', 'a &amp;lt; b', '(none)', null])
+  expect(data[0].x).toEqual(['&lt;b&gt;x&lt;/b&gt;', 'a &amp;lt; b', '(none)', null, '(none)'])
   expect(layout.shapes[0].x0).toBe('&lt;b&gt;x&lt;/b&gt;')
+})
+
+it('slices of rows without a label are (none): plotly.js would name them by their number', () => {
+  const pie: Attributes = { type: 'pie', labels: ['3', '', '1', null], values: [5, 30, 4, 2] }
+  const { data } = applyTheme(
+    { data: [pie], layout: { meta: { theme: 'gridline' } } as Attributes },
+    { scheme: 'light', width: 900, height: 400 },
+  )
+  expect(data[0].labels).not.toContain('')
+  expect([...data[0].labels].filter((label) => label === '(none)').length).toBeGreaterThan(0)
 })
 
 it('omitted data and cut bar axes are listed below the chart', () => {

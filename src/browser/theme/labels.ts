@@ -1,6 +1,6 @@
 // Escapes axis labels and series names: they are data, but plotly.js would interpret markup in them.
 import { listOf } from '../../charts/figure/lists.ts'
-import { NO_LABEL } from '../../charts/figure/shared-names.ts'
+import { isMissingLabel, NO_LABEL } from '../../charts/figure/shared-names.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import type { Attributes, Draft } from './arrangement.ts'
 
@@ -25,7 +25,11 @@ export function escapeLabels(draft: Draft): void {
     for (const key of ['text', 'theta', 'parents', 'ids'])
       if (listOf(trace[key]).length > 0)
         trace[key] = [...listOf(trace[key])].map((item) =>
-          typeof item === 'string' ? escapeText(item) : key === 'theta' ? (item ?? NO_LABEL) : item,
+          key === 'theta' && isMissingLabel(item)
+            ? NO_LABEL
+            : typeof item === 'string'
+              ? escapeText(item)
+              : item,
         )
     if (trace.type === 'treemap' || trace.type === 'sunburst')
       trace.labels = escapeAxisLabels(trace.labels, undefined)
@@ -74,9 +78,7 @@ function escapeAxis(axis: Attributes): Attributes {
   for (const key of ['tickprefix', 'ticksuffix'])
     if (typeof axis[key] === 'string') escaped[key] = escapeMarkup(axis[key])
   if (Array.isArray(axis.categoryarray))
-    escaped.categoryarray = axis.categoryarray.map((label: unknown) =>
-      typeof label === 'string' ? escapeText(label) : (label ?? NO_LABEL),
-    )
+    escaped.categoryarray = [...new Set(escapeAxisLabels(axis.categoryarray, undefined) as unknown[])]
   const title = axis.title?.text
   return typeof title === 'string'
     ? { ...escaped, title: { ...axis.title, text: title.replaceAll('%{', '%\u200b{') } }
@@ -90,7 +92,7 @@ function escapeAxisLabels(labels: unknown, values: unknown): unknown {
   const drawn = listOf(values)
   const isDrawn = (at: number): boolean => drawn.length === 0 || (drawn[at] ?? undefined) !== undefined
   return Array.from(list, (label, at) => {
-    if (typeof label === 'string') return label === '' && drawn.length === 0 ? NO_LABEL : escapeText(label)
-    return (label === null || label === undefined) && isDrawn(at) ? NO_LABEL : label
+    if (isMissingLabel(label) && isDrawn(at)) return NO_LABEL
+    return typeof label === 'string' ? escapeText(label) : label
   })
 }

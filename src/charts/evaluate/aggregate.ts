@@ -5,8 +5,8 @@ import { type Attributes, isObject } from '../figure/figure.ts'
 import {
   getArrayAt,
   groupRows,
+  keyOfLabel,
   listPointArrays,
-  MISSING_LABEL,
   resolveTarget,
   selectRows,
   setAtPath,
@@ -82,7 +82,7 @@ export function aggregate(trace: Attributes, transform: Transform, axes: AxisTyp
   // Rows without a label are a separate group from those with the text `null`.
   const isGridlineAggregation = specs.some(({ empty }) => empty === 'none')
   const keys = isGridlineAggregation
-    ? groupValues.map((key) => axes.timeOnDateAxis(trace, groups, key) ?? key ?? MISSING_LABEL)
+    ? groupValues.map((key) => axes.timeOnDateAxis(trace, groups, key) ?? keyOfLabel(key))
     : groupValues
   const groupings = [...groupRows(keys).values()]
   // Arrays of later transforms keep all their values.

@@ -2,6 +2,7 @@
 
 import { listDataAttributes } from '../figure/data-attributes.ts'
 import { type Attributes, isObject } from '../figure/figure.ts'
+import { isMissingLabel } from '../figure/shared-names.ts'
 
 export type Transform = Attributes
 
@@ -97,7 +98,12 @@ export function selectRows(
 }
 
 /** Stands for a missing label, as distinct from the text `null`. */
-export const MISSING_LABEL = '\u0000'
+const MISSING_LABEL = '\u0000'
+
+/** Returns the key of the group of a label. Rows without a label are a group. */
+export function keyOfLabel(label: unknown): unknown {
+  return isMissingLabel(label) ? MISSING_LABEL : label
+}
 
 /** Groups row numbers by value, ordered by first row. */
 export function groupRows(values: readonly unknown[]): Map<string, number[]> {

@@ -2,7 +2,7 @@
 
 import { type Attributes, isObject } from '../figure/figure.ts'
 import { roundUpToStep, withoutNoise } from '../figure/steps.ts'
-import { getArrayAt, groupRows, listTransforms, MISSING_LABEL, type Transform } from './attributes.ts'
+import { getArrayAt, groupRows, keyOfLabel, listTransforms, type Transform } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 import { endOfPeriod, startOfPeriod } from './period.ts'
 import { extentOf } from './spreads.ts'
@@ -90,7 +90,7 @@ export function convertToBars(trace: Attributes, transform: Transform): void {
 }
 
 function countLabels(trace: Attributes, values: readonly unknown[]): void {
-  const rows = [...groupRows(values.map((value) => value ?? MISSING_LABEL)).values()]
+  const rows = [...groupRows(values.map(keyOfLabel)).values()]
   trace.x = rows.map(([first]) => values[first])
   trace.y = rows.map(({ length }) => length)
 }

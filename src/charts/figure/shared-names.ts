@@ -9,6 +9,11 @@ export const NOTE_NAME = 'gridline-note'
 /** Label of rows without a label, and name of the series of rows without a category. */
 export const NO_LABEL = '(none)'
 
+/** Returns whether a row has no label: an empty text is none. */
+export function isMissingLabel(label: unknown): boolean {
+  return label === null || label === undefined || label === ''
+}
+
 /** Row labels of calendars. */
 export const WEEKDAYS = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
 
