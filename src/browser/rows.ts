@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // The rows of a grid: filters by a value, corrected cells, added rows, and columns that are renamed or hidden.
-import { call, formatError, request } from './api.ts'
+import { ApiError, call, formatError, request } from './api.ts'
 import { allowArrows, rememberCell, takeCell } from './cell-focus.ts'
 import {
   create,
@@ -21,6 +21,9 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** Types of columns whose values can be kept as texts. */
 const IS_KEPT_AS_TEXT = new Set(['number', 'boolean', 'json'])
+
+/** Maximum number of columns that find a row without a key. */
+const MAX_FINDING_COLUMNS = 10
 
 /** A column, as the API knows it. */
 interface Column {
@@ -199,19 +202,9 @@ class CellEditor {
     return details
   }
 
-  /** Describes each change of a cell. Its row is found by the key, or without one by the first column. */
+  /** Describes each change of a cell. Its row is found by the key, or without one by other columns. */
   private async loadHistory(column: Column, row: number): Promise<string[]> {
-    const names = this.key ?? [this.columns[0].name]
-    const conditions = await Promise.all(
-      names.map(async (name) => {
-        const items = await this.loadItems(this.columns.find((one) => one.name === name)!)
-        return `"${name.replaceAll('"', '""')}" = ${toLiteral(items[row - 1] ?? 'null')}`
-      }),
-    )
-    const { changes } = await call('rows.history', {
-      path: { fid: this.fid },
-      query: { where: conditions.join(' and ') },
-    })
+    const { names, changes } = await this.findChanges(column, row)
     const lines = changes.flatMap(({ version, made_at, made_by, message, cells }) => {
       const cell = cells.find((one) => one.column === column.name)
       if (!cell) return []
@@ -224,7 +217,39 @@ class CellEditor {
     const found = lines.length > 0 ? lines : ['It has never changed.']
     return this.key
       ? found
-      : [...found, `Without a key, its row is found by ${names[0]}: before that changed, it is not known.`]
+      : [
+          ...found,
+          `Without a key, its row is found by ${names.join(', ')}: before that changed, it is not known.`,
+        ]
+  }
+
+  /** Loads the changes of a row, and the columns that it was found by. Throws if they are not enough. */
+  private async findChanges(column: Column, row: number) {
+    const others = this.columns.filter(({ name, type }) => name !== column.name && type !== 'json')
+    const names = this.key ?? others.map(({ name }) => name)
+    const ask = async (by: readonly string[]) => {
+      const conditions = await Promise.all(by.map((name) => this.describeCell(name, row)))
+      const query = { where: conditions.join(' and ') }
+      return { names: by, ...(await call('rows.history', { path: { fid: this.fid }, query })) }
+    }
+    if (this.key) return ask(this.key)
+    // One column first: what finds the row must not have changed.
+    for (const count of new Set([1, Math.min(names.length, MAX_FINDING_COLUMNS)])) {
+      if (count > names.length) break
+      try {
+        return await ask(names.slice(0, count))
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 'invalid_request')) throw error
+      }
+    }
+    throw new Error('Other rows are like this one: without a key, its history is not known')
+  }
+
+  /** Returns the condition that a column has the value of a row. */
+  private async describeCell(name: string, row: number): Promise<string> {
+    const items = await this.loadItems(this.columns.find((one) => one.name === name)!)
+    const item = items[row - 1] ?? 'null'
+    return `"${name.replaceAll('"', '""')}" ${item === 'null' ? 'is null' : `= ${toLiteral(item)}`}`
   }
 
   /** Loads the values of a column as JSON text: they are sent back as they are, also 1.10 and 9007199254740993. */
@@ -365,7 +390,7 @@ function toJson(text: string, type: string): string {
     if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(trimmed)) return trimmed
     throw new Error(`${text} is not a number such as 1234.5, with a point`)
   }
-  if ((type === 'date' || type === 'datetime') && !/^\d{4}-\d{2}-\d{2}(?:[T ].*)?$/.test(trimmed))
+  if ((type === 'date' || type === 'datetime') && !isDayOrTime(trimmed))
     throw new Error(`${text} is not a date such as 2024-12-31`)
   if (type === 'json') {
     try {
@@ -380,6 +405,13 @@ function toJson(text: string, type: string): string {
     return trimmed.toLowerCase()
   }
   return JSON.stringify(text)
+}
+
+/** Returns whether a text begins with a day that exists, before a time or nothing else. */
+function isDayOrTime(text: string): boolean {
+  const [, day] = /^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$/.exec(text) ?? []
+  const midnight = new Date(`${day}T00:00Z`)
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
 }
 
 /** Returns a value in a condition: JSON strings have other quotes there. */

@@ -237,6 +237,41 @@ itLong(
   40_000,
 )
 
+it('the history of a cell finds its row without a key, also with missing and repeated values', async () => {
+  const { test } = site()
+  const { fid, cols } = await test.grid('alice', 'no key', {
+    city: ['Oslo', null, 'Oslo', 'Rome', 'Rome'],
+    day: [1, 2, 3, 4, 4],
+    v: [1, 2, 3, 4, 4],
+  })
+  const { uid } = Object.values(cols as Record<string, { uid: string; order: number }>).find(
+    ({ order }) => order === 2,
+  )!
+  const json = { cols: JSON.stringify([{ data: [11, 12, 13, 14, 14] }]) }
+  expect(await test.status('alice', 'PUT', `/v2/grids/${fid}/col?uid=${uid}`, { json })).toBe(200)
+  const { page, errors } = await signedIn('alice')
+  await page.goto(pathOf(fid))
+  await press(page, 'Correct cells', 'main')
+  await page.waitForSelector('thead button')
+  const historyOf = async (row: number): Promise<string> => {
+    await page.click(`main tbody tr:nth-child(${row}) td:last-child`)
+    await page.waitForSelector('dialog details')
+    await page.click('dialog summary')
+    await page.waitForFunction(
+      () => !/^$|Loading/.test(document.querySelector('dialog details div')!.textContent!),
+    )
+    const text = await page.$eval('dialog details div', (list) => list.textContent!)
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('dialog', { hidden: true })
+    return text
+  }
+  expect(await historyOf(1)).toMatch(/^1 → 11, version 2,.* is found by city, day:/)
+  expect(await historyOf(2)).toMatch(/^2 → 12, version 2,.* is found by city:/)
+  expect(await historyOf(4)).toBe('Other rows are like this one: without a key, its history is not known')
+  expect(errors.filter((error) => !error.includes('400'))).toEqual([])
+  await page.browserContext().close()
+})
+
 it('files are renamed, moved, copied, starred, trashed, restored and deleted, alone and several at once', async () => {
   const { test } = site()
   const { fid } = await test.grid('alice', '<b>odd name', { a: [1] })
