@@ -300,6 +300,26 @@ const duckDbBindings = {
   },
 }
 
+/** The readers of Parquet and Arrow drop U+FEFF at the begin of texts, but it is part of them: so it is in CSV and JSON. */
+const keepByteOrderMarks = {
+  name: 'keep-byte-order-marks',
+  setup({ onLoad, onEnd }) {
+    const changed = []
+    onLoad({ filter: /\/(?:hyparquet|flechette)\/.*\.[cm]?js$/ }, ({ path }) => {
+      const original = readFileSync(path, 'utf8')
+      const contents = original.replace(
+        /new TextDecoder\((?:['"]utf-8['"])?\)/g,
+        "new TextDecoder('utf-8', { ignoreBOM: true })",
+      )
+      if (contents !== original) changed.push(/hyparquet|flechette/.exec(path)[0])
+      return { contents }
+    })
+    onEnd(() => {
+      if (new Set(changed).size !== 2) throw new Error('the decoders of the readers were not found')
+    })
+  },
+}
+
 // Processes and threads beside the command line.
 const processes = {
   ...shared,
@@ -311,7 +331,7 @@ const processes = {
   },
   splitting: true,
   format: 'esm',
-  plugins: [vendorFiles, duckDbBindings],
+  plugins: [vendorFiles, duckDbBindings, keepByteOrderMarks],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },

@@ -278,6 +278,17 @@ it('pages of Parquet that differ from their checksums are refused', async () => 
   }
 })
 
+it('texts keep U+FEFF at their begin, in lists and dictionaries, too', async () => {
+  const texts = ['\ufeffOslo', 'Rome', '\ufeffOslo']
+  const query = `select t, [t] as l from (values ${texts.map((text) => `('${text}')`).join(', ')}) as v(t)`
+  expect((await readFile(await parquet(query)))[0].rows).toEqual(texts.map((text) => [text, [text]]))
+  const table = new Table({
+    t: vectorFromArray(texts, new Utf8()),
+    d: vectorFromArray(texts, new Dictionary(new Utf8(), new Int8(), 1)),
+  })
+  expect((await readFile(tableToIPC(table, 'file')))[0].rows).toEqual(texts.map((text) => [text, text]))
+})
+
 describe('Arrow', () => {
   it('damaged data is refused, or has all rows and no missing values', async () => {
     const words = vectorFromArray(['a', 'b', 'a', 'c', 'b'], new Dictionary(new Utf8(), new Int8(), 1))
