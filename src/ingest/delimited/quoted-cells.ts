@@ -95,7 +95,7 @@ export class QuotedCells {
         this.source,
         { line },
         `a quote is opened and never closed: ${excerpt(buf.subarray(open, Math.min(to, open + 200)))}`,
-        'Close the quote, or give --delimiter if the file uses another delimiter.',
+        'Close the quote. If the file uses another delimiter, give --delimiter.',
       )
     return MALFORMED
   }

@@ -198,7 +198,7 @@ function binaryFileError(chunk: Uint8Array, at: number, line: number, name: stri
     name,
     { line: line + countNewlines(chunk.subarray(0, Math.max(0, zero))) },
     'a NUL byte: this is a binary file, not delimited text',
-    'Export the data as CSV, or give --encoding if it is text.',
+    'Export the data as CSV. If it is text, give --encoding.',
   )
 }
 

@@ -134,8 +134,14 @@ function codePointCount(text: string): number {
 }
 
 const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/
-const INTEGER = /^\s*[+-]?\d+\s*$/
+/** An integer of any size, without an exponent. */
+const INTEGER = /^\s*[+-]?(?:\d+\.?0*|\.0+)\s*$/
 const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$/
+
+/** Returns whether a text is an integer, as a number column would have it: 5, 5.0 and 5e0. */
+function isIntegerText(text: string): boolean {
+  return INTEGER.test(text) || (NUMBER.test(text) && Number.isSafeInteger(Number(text)) && /e/i.test(text))
+}
 
 function createTypeTest(type: CheckType, texts: readonly string[] | undefined): ValueTest {
   const booleans = new Set(texts)
@@ -143,7 +149,7 @@ function createTypeTest(type: CheckType, texts: readonly string[] | undefined): 
     text: (value) => typeof value !== 'object',
     number: (value) => typeof value === 'number' || (typeof value === 'string' && NUMBER.test(value)),
     integer: (value) =>
-      typeof value === 'number' ? Number.isInteger(value) : typeof value === 'string' && INTEGER.test(value),
+      typeof value === 'number' ? Number.isInteger(value) : typeof value === 'string' && isIntegerText(value),
     boolean: (value) =>
       typeof value === 'boolean' ||
       (texts
