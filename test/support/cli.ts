@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Command, type CommandEntry, hasCommandName } from '../../src/cli/core/define.ts'
 import { outputFieldsOf } from '../../src/cli/core/output-schema.ts'
 import { commands } from '../../src/cli/run/registry.ts'
+import { PATIENT } from './patience.ts'
 import { isLong } from './property-runs.ts'
 
 const executable = fileURLToPath(new URL('../../bin/gridline.js', import.meta.url))
@@ -31,7 +32,7 @@ function environment({ home, env = {} }: RunOptions): NodeJS.ProcessEnv {
       ([name]) => !/^(GRIDLINE_|NO_COLOR|FORCE_COLOR|VITEST|NODE_|CI$)/.test(name),
     ),
   )
-  return { ...clean, GRIDLINE_HOME: home, ...env }
+  return { ...clean, ...PATIENT, GRIDLINE_HOME: home, ...env }
 }
 
 export function start(args: string[], options: RunOptions): ChildProcess {

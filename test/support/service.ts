@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
 import { createKey, createUser } from '../../src/service/admin.ts'
 import { createService, type RunningService, type ServiceOptions } from '../../src/service/index.ts'
+import { PATIENT } from './patience.ts'
 import { newDatabase } from './postgres.ts'
 import { isLong } from './property-runs.ts'
 import { S3Server } from './s3.ts'
@@ -159,7 +160,7 @@ function onStore(engine: 'sqlite' | 'postgres', name: string, tests: StoreTests,
       const database =
         engine === 'sqlite' ? `sqlite:${join(folder.path, 'test.db')}` : await newDatabase(inject('postgres'))
       const place = engine === 'postgres' ? await placeOfBytes(folder.path) : {}
-      const options = { database, url: URL_OF_TESTS, environment: {}, ...place }
+      const options = { database, url: URL_OF_TESTS, environment: PATIENT, ...place }
       running = new TestService(await createService(options), database, place)
       await running.user('alice')
       await running.user('bob')
