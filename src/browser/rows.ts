@@ -219,25 +219,25 @@ class CellEditor {
       ? found
       : [
           ...found,
-          `Without a key, its row is found by ${names.join(', ')}: before that changed, it is not known.`,
+          `Without a key, its row is found by ${names.join(', ')}: before ${names.length > 1 ? 'these' : 'that'} changed, it is not known.`,
         ]
   }
 
   /** Loads the changes of a row, and the columns that it was found by. Throws if they are not enough. */
   private async findChanges(column: Column, row: number) {
-    const others = this.columns.filter(({ name, type }) => name !== column.name && type !== 'json')
-    const names = this.key ?? others.map(({ name }) => name)
     const ask = async (by: readonly string[]) => {
       const conditions = await Promise.all(by.map((name) => this.describeCell(name, row)))
       const query = { where: conditions.join(' and ') }
       return { names: by, ...(await call('rows.history', { path: { fid: this.fid }, query })) }
     }
     if (this.key) return ask(this.key)
+    const others = this.columns.filter(({ name, type }) => name !== column.name && type !== 'json')
+    const names = others.slice(0, MAX_FINDING_COLUMNS).map(({ name }) => name)
     // One column first: what finds the row must not have changed.
-    for (const count of new Set([1, Math.min(names.length, MAX_FINDING_COLUMNS)])) {
-      if (count > names.length) break
+    for (const by of names.length > 1 ? [names.slice(0, 1), names] : [names]) {
+      if (by.length === 0) break
       try {
-        return await ask(names.slice(0, count))
+        return await ask(by)
       } catch (error) {
         if (!(error instanceof ApiError && error.code === 'invalid_request')) throw error
       }
