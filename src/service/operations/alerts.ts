@@ -125,7 +125,7 @@ export const alertHandlers = {
 
   'alerts.delete': async (service, call) => {
     const { username } = call.caller!
-    await service.store.write([username], async ({ alerts }) => {
+    await service.store.writeOnce(call.writeKey(username), async ({ alerts }) => {
       const alert = await alerts.find(username, call.name)
       if (!alert) throw noAlert(call.name)
       await alerts.remove(alert)

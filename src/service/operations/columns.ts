@@ -1,7 +1,7 @@
 // Handlers of columns: reads, creates, updates and deletes them.
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { decodeStringAsync, parseRawAsync, type RawJson, yieldToEventLoop } from '../../json/index.ts'
-import { authorizeCall, notFound } from '../access/access.ts'
+import { authorizeCall } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
 import { contentEtag, fileEtag } from '../core/etag.ts'
 import { formatColumnMeta } from '../files/meta.ts'
@@ -80,7 +80,6 @@ async function formatWrittenColumns(service: Service, call: Call, uids: string[]
     const { file } = await authorizeCall(readers, call)
     const columns = await readers.grids.listColumns(call.fid.owner, call.fid.idlocal)
     const cols = uids.flatMap((uid) => columns.filter((column) => column.uid === uid).map(formatColumnMeta))
-    if (cols.length === 0 && uids.length > 0) throw notFound('grid')
     return { body: { cols, version: file.content_version }, etag: fileEtag(file) }
   })
 }

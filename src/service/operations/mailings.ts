@@ -106,7 +106,7 @@ export const mailingHandlers = {
 
   'mailings.delete': async (service, call) => {
     const { username } = call.caller!
-    await service.store.write([username], async ({ mailings }) => {
+    await service.store.writeOnce(call.writeKey(username), async ({ mailings }) => {
       if (!(await mailings.remove(username, call.name)))
         throw new Problem('not_found', `you have no mailing ${JSON.stringify(call.name.slice(0, 100))}`, {
           hint: 'List them with: gridline send',

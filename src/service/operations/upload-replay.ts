@@ -1,7 +1,14 @@
 // Retries of streamed uploads and appends.
 import type { UploadAction } from '../../contract/resources/index.ts'
 import type { Call } from '../core/call.ts'
-import { findExisting, nameTakenError, notAGridError, type UploadTarget } from '../grids/change/save-grid.ts'
+import {
+  findExisting,
+  nameTakenError,
+  notAGridError,
+  toUploadResult,
+  type UploadTarget,
+} from '../grids/change/save-grid.ts'
+import type { UpsertResult } from '../grids/change/upsert.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Returns the stored result of a streamed write that was applied. Reads the body, to compare it. */
@@ -20,9 +27,9 @@ export async function findUploadReplay(service: Service, call: Call, target: Upl
   const { store } = service
   type Made = { idlocal: number; warnings: string[]; action: UploadAction }
   const replay = await findStreamedReplay(call, () =>
-    store.read(({ idempotency }) => idempotency.findResult<Made>(call.writeKey(owner))),
+    store.read(({ idempotency }) => idempotency.findResult<Made | UpsertResult>(call.writeKey(owner))),
   )
-  if (replay) return replay
+  if (replay) return 'action' in replay ? replay : toUploadResult(replay)
   return store.read(async (readers) => {
     const taken = await findExisting(service, readers, owner, target)
     if (taken && target.onConflict === 'fail') throw await nameTakenError(readers, taken)

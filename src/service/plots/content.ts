@@ -5,7 +5,14 @@ import { formatFid } from '../../contract/fid.ts'
 import { formatBytes, type Limits } from '../../contract/limits.ts'
 import { formatList } from '../../contract/message-texts.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
-import { type Bytes, concatAsync, RawJson, toByteStream } from '../../json/index.ts'
+import {
+  type Bytes,
+  concatAsync,
+  RawJson,
+  shouldYield,
+  toByteStream,
+  yieldToEventLoop,
+} from '../../json/index.ts'
 import {
   type AuthorizedFile,
   authorizeCall,
@@ -33,7 +40,7 @@ import {
   type ReferencedGrid,
   trimReferencedGrids,
 } from './referenced-grids.ts'
-import { type Reference, scanFigure } from './scan.ts'
+import { type Reference, scanFigureInTurns } from './scan.ts'
 import { loadFigure } from './store-figure.ts'
 import { createBatchReader, streamReferencedData, streamSelectedRows } from './stream-data.ts'
 import { versionContentOf } from './versions.ts'
@@ -129,7 +136,7 @@ export async function openFigure(
   const { file, content } = stored ?? (await loadPlotContent(service, request))
   const { store } = service
   const figure = await loadFilteredFigure(service, content, request.rowFilter)
-  const members = scanFigure(figure)
+  const members = await scanFigureInTurns(figure)
   const references = referencesOf(members)
   const withArrays = new Set(
     members.flatMap(({ kind, path }) =>
@@ -163,7 +170,7 @@ async function loadFilteredFigure(
 ): Promise<RawJson> {
   const figure = await loadFigure(store, content)
   if (!filter || filter.length === 0) return figure
-  const references = referencesOf(scanFigure(figure))
+  const references = referencesOf(await scanFigureInTurns(figure))
   return store.read((readers) => filterFigure(readers, figure, references, filter))
 }
 
@@ -176,7 +183,7 @@ export async function listUnfollowedColumns(
   const content = await store.read(({ plots }) => plots.getContent(plot.owner, plot.idlocal))
   if (!content) return []
   const figure = await loadFigure(store, content)
-  const references = referencesOf(scanFigure(figure))
+  const references = referencesOf(await scanFigureInTurns(figure))
   return store.read((readers) => listUnfollowed(readers, figure, references, filter))
 }
 
@@ -268,7 +275,8 @@ async function* streamWithNotes(view: FigureView): Bytes {
     ...(note === undefined ? [] : [createMissingNote(note)]),
     ...(reduction ? [createPointsNote(reduction.drawn, reduction.of)] : []),
   ]
-  for (const part of splitAtData(figure, inlined, empty, notes))
+  for (const part of splitAtData(figure, inlined, empty, notes)) {
+    if (shouldYield()) await yieldToEventLoop()
     if (Buffer.isBuffer(part)) yield part
     else {
       const rows = isPerPoint(part.attribute) ? reduction?.rows.get(tracePathOf(part)) : undefined
@@ -276,6 +284,7 @@ async function* streamWithNotes(view: FigureView): Bytes {
       if (rows && part.attribute === 'y' && reduction?.numbered.has(tracePathOf(part)))
         yield Buffer.from(`,"x":[${[...rows].join(',')}]`)
     }
+  }
 }
 
 /** Returns whether all columns of a reference exist and are readable. */
@@ -353,6 +362,7 @@ async function* streamWithOptions(
   // Insert `map_data` before the closing brace.
   const open = isMapped ? new RawJson(figure.buf, figure.start, figure.end - 1, figure.limits) : figure
   for (const part of splitAtData(open, inlined)) {
+    if (shouldYield()) await yieldToEventLoop()
     if (Buffer.isBuffer(part)) yield part
     else yield* streamReferencedData(grids, part, blobs)
   }

@@ -13,6 +13,7 @@ import {
   nextItem,
   nextValue,
   RawJson,
+  shouldYield,
   skipWhitespace,
   yieldToEventLoop,
 } from '../../json/index.ts'
@@ -99,12 +100,12 @@ export function scanFigure(figure: RawJson, limits?: FigureLimits): ScanResult[]
 }
 
 /** Like `scanFigure`, but yields to the event loop between traces, for large figures. */
-export async function scanFigureInTurns(figure: RawJson, limits: FigureLimits): Promise<ScanResult[]> {
+export async function scanFigureInTurns(figure: RawJson, limits?: FigureLimits): Promise<ScanResult[]> {
   const steps = scanSteps(figure, limits)
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value
-    await yieldToEventLoop()
+    if (shouldYield()) await yieldToEventLoop()
   }
 }
 

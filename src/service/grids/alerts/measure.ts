@@ -213,6 +213,8 @@ function checkType(
   { type: columnType }: { type: ColumnType },
 ): void {
   const family = familyOf(columnType)
+  if (family === 'boolean' && name !== 'count')
+    throw invalidField('when', `${name}: ${column} is true or false. Count rows: count where ${column} = true`)
   if (!['number', 'text', 'date', 'datetime', 'time'].includes(family)) return
   const given = OF_COLUMN.has(name) && family !== 'number' ? 'string' : 'number'
   if (given !== type)

@@ -45,6 +45,16 @@ export function changeGrid<T>(
     })
   })
   return changed.catch(async (error) => {
+    // A plan fails if this request was applied before: a column that it removes is gone.
+    const replay = await service.store
+      .read(({ idempotency }) => idempotency.findResult<T>(write))
+      .catch(() => undefined)
+    if (replay) {
+      await service.store.read(async (readers) =>
+        checkReplay(readers, await readers.files.get(fid.owner, fid.idlocal), write, call),
+      )
+      return replay.result
+    }
     // Checks that the content does not pass are no data.
     const isOfData = call.operation !== 'checks.set'
     if (isOfData && error instanceof Problem && error.code === 'checks_failed')

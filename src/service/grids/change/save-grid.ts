@@ -312,7 +312,7 @@ export function keepUids(table: readonly NewColumn[], existing: readonly ColumnR
 }
 
 /** Converts the result of an upsert to that of an upload. */
-function toUploadResult({ row_count: _, ...written }: UpsertResult): UploadResult {
+export function toUploadResult({ row_count: _, ...written }: UpsertResult): UploadResult {
   const { idlocal, version, warnings, checks } = written
   if (written.rows_updated === undefined) return { idlocal, version, warnings, action: 'appended', checks }
   const { rows_added, rows_updated, rows_removed = 0 } = written
