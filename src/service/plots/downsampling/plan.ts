@@ -56,7 +56,7 @@ export async function planDownsampling(
   figure: DownsamplingInput,
   ranges: VisibleRanges = new Map(),
 ): Promise<Downsampling | undefined> {
-  const candidates = findCandidates(figure, ranges)
+  const candidates = await findCandidates(figure, ranges)
   const total = candidates.reduce((sum, { snap }) => sum + snap.rows, 0)
   if (total <= DOWNSAMPLE_THRESHOLD_POINTS) return undefined
   const buckets = bucketsPerTrace(candidates.length)
@@ -93,10 +93,10 @@ export async function planDownsampling(
 const WHOLE_TRACE_ATTRIBUTES = ['stackgroup', 'transforms', 'selectedpoints']
 
 /** Finds scatter traces of numbers or dates in one grid: y, and x if it is set. None in figures with frames. */
-function findCandidates(
+async function findCandidates(
   { figure, references, tracesWithArrays: withArrays, grids }: DownsamplingInput,
   ranges: VisibleRanges,
-): Candidate[] {
+): Promise<Candidate[]> {
   const data = figure.get('data')
   const frames = figure.get('frames')
   // Frames change the points of traces.
@@ -107,6 +107,7 @@ function findCandidates(
   const candidates: Candidate[] = []
   let k = 0
   for (const trace of data.items()) {
+    if (shouldYield()) await yieldToEventLoop()
     const path = `data.${k++}`
     if (trace.kind !== 'object' || withArrays.has(path)) continue
     const type = readText(trace.get('type')) ?? 'scatter'
