@@ -232,6 +232,16 @@ it('missing groups are (none), distinct from the text null', async () => {
   expect(
     ((await evaluateTransforms({ data: [missing], layout: {} })) as { data: Attributes[] }).data[0].y,
   ).toEqual([19, 4, 8])
+  const cells = {
+    type: 'heatmap',
+    x: ['', null, '', 'x'],
+    y: ['a', 'a', 'b', 'b'],
+    z: [1, 10, 3, 5],
+    transforms: [{ type: 'cells', func: 'sum' }],
+  }
+  expect(
+    ((await evaluateTransforms({ data: [cells], layout: {} })) as { data: Attributes[] }).data[0].z,
+  ).toEqual([11, 3, 5])
 })
 
 it('every frame contains all series, with their labels and trends', async () => {

@@ -59,7 +59,8 @@ export function escapeLabels(draft: Draft): void {
         for (const letter of ['x', 'y'] as const) {
           if (!isLabels(letter, item[`${letter}ref`] ?? letter)) continue
           for (const end of [letter, `${letter}0`, `${letter}1`])
-            if (typeof item[end] === 'string') escaped[end] = escapeText(item[end])
+            if (typeof item[end] === 'string')
+              escaped[end] = item[end] === '' ? NO_LABEL : escapeText(item[end])
         }
         return escaped
       })
@@ -92,7 +93,7 @@ function escapeAxisLabels(labels: unknown, values: unknown): unknown {
   const drawn = listOf(values)
   const isDrawn = (at: number): boolean => drawn.length === 0 || (drawn[at] ?? undefined) !== undefined
   return Array.from(list, (label, at) => {
-    if (isMissingLabel(label) && isDrawn(at)) return NO_LABEL
+    if (isMissingLabel(label)) return isDrawn(at) ? NO_LABEL : null
     return typeof label === 'string' ? escapeText(label) : label
   })
 }

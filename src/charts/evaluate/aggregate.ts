@@ -135,7 +135,7 @@ export function aggregateToCells(trace: Attributes, transform: Transform, axes: 
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y) || typeof transform.func !== 'string') return
   const placeOf = (axis: 'x' | 'y', value: unknown): unknown =>
-    axes.timeOnDateAxis(trace, axis, value) ?? value
+    axes.timeOnDateAxis(trace, axis, value) ?? keyOfLabel(value)
   transform.groups = x.map((value, k) => JSON.stringify([placeOf('x', value), placeOf('y', y[k])]))
   transform.aggregations = [{ target: 'z', func: transform.func, empty: 'none' }]
   aggregate(trace, transform, axes)

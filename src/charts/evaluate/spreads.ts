@@ -4,7 +4,15 @@ import type { Attributes } from '../figure/figure.ts'
 import { COMPASS, WEEKDAYS } from '../figure/shared-names.ts'
 import { roundUpToStep, withoutNoise } from '../figure/steps.ts'
 import { humanizeName } from '../spec/words.ts'
-import { getArrayAt, groupRows, selectRows, setAtPath, type Transform, toKey } from './attributes.ts'
+import {
+  getArrayAt,
+  groupRows,
+  keyOfLabel,
+  selectRows,
+  setAtPath,
+  type Transform,
+  toKey,
+} from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 
 /** Returns the finite numbers among values. */
@@ -264,7 +272,7 @@ export function rankPoints(trace: Attributes): void {
   if (!Array.isArray(x) || !Array.isArray(y)) return
   trace.customdata = y
   const ranks: unknown[] = y.map(() => null)
-  for (const [, rows] of groupRows(x)) {
+  for (const [, rows] of groupRows(x.map(keyOfLabel))) {
     const ranked = rows.filter((k) => typeof y[k] === 'number').sort((a, b) => y[b] - y[a] || a - b)
     for (const [position, k] of ranked.entries()) {
       // Equal values share a rank.

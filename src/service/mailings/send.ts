@@ -42,7 +42,7 @@ interface Mail {
   footer: string
   /** Time zone of the date in the subject; default: UTC. */
   zone?: string
-  /** Whether it could not be sent to these receivers before. */
+  /** Whether these receivers were counted before: it could not be sent to them, or a server was killed meanwhile. */
   isRepeated?: boolean
   /** Called after each receiver who has got it, with all who have. */
   onReached?: (reached: readonly string[]) => Promise<void>
@@ -89,7 +89,9 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
   const notes = note === '' ? '' : `<p>${escapeHtml(note)}</p>`
   let unused = 0
   const sent: Sent = { reached: [], ...(granted < to.length && { failure: overQuota(limits).message }) }
+  let tried = 0
   for (const receiver of to.slice(0, granted)) {
+    tried++
     try {
       await mailer.send({
         to: receiver,
@@ -108,8 +110,15 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
       continue
     }
     sent.reached.push(receiver)
-    await onReached?.(sent.reached)
+    try {
+      await onReached?.(sent.reached)
+    } catch (error) {
+      // The others are sent later, or by the server that has taken over.
+      sent.failure = errorMessageOf(error)
+      break
+    }
   }
+  unused += granted - tried
   if (unused > 0)
     await store.write([sender], ({ accounts }) => accounts.returnQuota(sender, 'emails', unused))
   return sent
@@ -151,18 +160,26 @@ export async function runMailing(
   write: Write,
 ): Promise<number | undefined> {
   const { store } = service
-  const { row, file, user } = await store.read(async ({ mailings, files, accounts }) => {
+  const {
+    row: stored,
+    file,
+    user,
+  } = await store.read(async ({ mailings, files, accounts }) => {
     const row = await mailings.get(owner, id)
     const file = row && (await files.get(row.to_owner, row.to_idlocal))
     return { row, file, user: await accounts.getUser(owner) }
   })
-  if (!row) return undefined
+  if (!stored) return undefined
   if (!file) {
     await write(({ mailings }) => mailings.remove(owner, id))
     return undefined
   }
   const now = Date.now()
-  const schedule = { every: row.every, at: row.at, day: row.day, zone: row.zone }
+  const schedule = { every: stored.every, at: stored.at, day: stored.day, zone: stored.zone }
+  // Some have not got the last mail, but the next one is due: that is for all.
+  const isOld = stored.pending !== null && (await nextTime(schedule, stored.next_at)) <= now
+  const row = isOld ? { ...stored, pending: null, next_at: now } : stored
+  if (isOld) await write(({ mailings }) => mailings.change(row, { pending: null, next_at: now }))
   const following = await nextTime(schedule, now)
   // Looked at daily, since the clock may have been ahead.
   const next_at = Math.min(row.next_at, following)
@@ -180,7 +197,7 @@ export async function runMailing(
     got = reached
     const pending = without(reached)
     if (pending.length > 0)
-      await write(({ mailings }) => mailings.change(row, { pending: JSON.stringify(pending) }))
+      await write(({ mailings }) => mailings.change(row, { pending: JSON.stringify(pending), sent_at: now }))
   }
   const send = async (mail: Mail): Promise<Sent> => {
     assertEnabled(owner, user)

@@ -363,6 +363,22 @@ describe('mailings', () => {
     onMail = async () => {}
     expect(pending).toEqual([null, JSON.stringify(to.slice(1)), JSON.stringify(to.slice(2))])
     expect(mails.flatMap((mail) => mail.to)).toEqual(to)
+    // As a server leaves it that is killed after the first mail.
+    const kill = (next_at: number): Promise<void> =>
+      test.service.store.write(['alice'], async ({ mailings, jobs }) => {
+        const row = (await mailings.get('alice', id))!
+        await mailings.change(row, { next_at, pending: JSON.stringify(to.slice(1)) })
+        await jobs.setDue('alice', 'mail', id, next_at)
+      })
+    await kill(Date.now())
+    mails.length = 0
+    await pass(0.2)
+    expect(mails.flatMap((mail) => mail.to)).toEqual(to.slice(1))
+    // If the next one is due meanwhile, all get that.
+    await kill(Date.now() - 30 * 3600_000)
+    mails.length = 0
+    await pass(0.2)
+    expect(mails.flatMap((mail) => mail.to)).toEqual(to)
     await test.ask('alice', 'DELETE', `/v2/mailings/${id}`)
   })
 

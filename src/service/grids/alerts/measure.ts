@@ -214,7 +214,10 @@ function checkType(
 ): void {
   const family = familyOf(columnType)
   if (family === 'boolean' && name !== 'count')
-    throw invalidField('when', `${name}: ${column} is true or false. Count rows: count where ${column} = true`)
+    throw invalidField(
+      'when',
+      `${name}: ${column} is true or false. Count rows: count where ${column} = true`,
+    )
   if (!['number', 'text', 'date', 'datetime', 'time'].includes(family)) return
   const given = OF_COLUMN.has(name) && family !== 'number' ? 'string' : 'number'
   if (given !== type)

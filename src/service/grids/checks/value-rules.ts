@@ -133,14 +133,13 @@ function codePointCount(text: string): number {
   return length
 }
 
-const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/
-/** An integer of any size, without an exponent. */
-const INTEGER = /^\s*[+-]?(?:\d+\.?0*|\.0+)\s*$/
+const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
+const INTEGER = /^\s*[+-]?\d+\s*$/
 const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$/
 
-/** Returns whether a text is an integer, as a number column would have it: 5, 5.0 and 5e0. */
+/** Returns whether a text is an integer, as in a column of numbers: 5, 5.0 and 5e0. */
 function isIntegerText(text: string): boolean {
-  return INTEGER.test(text) || (NUMBER.test(text) && Number.isSafeInteger(Number(text)) && /e/i.test(text))
+  return INTEGER.test(text) || (NUMBER.test(text) && Number.isInteger(Number(text)))
 }
 
 function createTypeTest(type: CheckType, texts: readonly string[] | undefined): ValueTest {
