@@ -22,8 +22,15 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 /** Types of columns whose values can be kept as texts. */
 const IS_KEPT_AS_TEXT = new Set(['number', 'boolean', 'json'])
 
-/** Maximum number of columns that find a row without a key. */
+/** Maximum number of columns that find a row without a key, and size of the JSON of each. */
 const MAX_FINDING_COLUMNS = 10
+const MAX_FINDING_CHARACTERS = 200
+
+/** A cell that finds a row: its column, and the JSON text of its value. */
+interface CellOfRow {
+  name: string
+  item: string
+}
 
 /** A column, as the API knows it. */
 interface Column {
@@ -225,31 +232,30 @@ class CellEditor {
 
   /** Loads the changes of a row, and the columns that it was found by. Throws if they are not enough. */
   private async findChanges(column: Column, row: number) {
-    const ask = async (by: readonly string[]) => {
-      const conditions = await Promise.all(by.map((name) => this.describeCell(name, row)))
-      const query = { where: conditions.join(' and ') }
-      return { names: by, ...(await call('rows.history', { path: { fid: this.fid }, query })) }
+    const ask = async (cells: readonly CellOfRow[]) => {
+      const query = { where: cells.map(formatCondition).join(' and ') }
+      const names = cells.map(({ name }) => name)
+      return { names, ...(await call('rows.history', { path: { fid: this.fid }, query })) }
     }
-    if (this.key) return ask(this.key)
+    const load = async (name: string): Promise<CellOfRow> => {
+      const items = await this.loadItems(this.columns.find((one) => one.name === name)!)
+      return { name, item: items[row - 1] ?? 'null' }
+    }
+    if (this.key) return ask(await Promise.all(this.key.map(load)))
     const others = this.columns.filter(({ name, type }) => name !== column.name && type !== 'json')
-    const names = others.slice(0, MAX_FINDING_COLUMNS).map(({ name }) => name)
-    // One column first: what finds the row must not have changed.
-    for (const by of names.length > 1 ? [names.slice(0, 1), names] : [names]) {
-      if (by.length === 0) break
-      try {
-        return await ask(by)
-      } catch (error) {
-        if (!(error instanceof ApiError && error.code === 'invalid_request')) throw error
-      }
+    const cells: CellOfRow[] = []
+    for (const { name } of others.slice(0, MAX_FINDING_COLUMNS)) {
+      const cell = await load(name)
+      if (cell.item.length > MAX_FINDING_CHARACTERS) continue
+      cells.push(cell)
+      // One column first: what finds the row must not have changed. A missing value is no good name of a row.
+      if (cell.item === 'null' || cells.filter(({ item }) => item !== 'null').length > 1) continue
+      const found = await ask([cell]).catch(nothingIfSeveral)
+      if (found) return found
     }
-    throw new Error('Other rows are like this one: without a key, its history is not known')
-  }
-
-  /** Returns the condition that a column has the value of a row. */
-  private async describeCell(name: string, row: number): Promise<string> {
-    const items = await this.loadItems(this.columns.find((one) => one.name === name)!)
-    const item = items[row - 1] ?? 'null'
-    return `"${name.replaceAll('"', '""')}" ${item === 'null' ? 'is null' : `= ${toLiteral(item)}`}`
+    const found = await ask(cells.length > 0 ? cells : [await load(column.name)]).catch(nothingIfSeveral)
+    if (!found) throw new Error('Other rows are like this one: without a key, its history is not known')
+    return found
   }
 
   /** Loads the values of a column as JSON text: they are sent back as they are, also 1.10 and 9007199254740993. */
@@ -414,7 +420,14 @@ function isDayOrTime(text: string): boolean {
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
 }
 
-/** Returns a value in a condition: JSON strings have other quotes there. */
-function toLiteral(json: string): string {
-  return json.startsWith('"') ? `'${JSON.parse(json).replaceAll("'", "''")}'` : json
+/** Returns the condition that a column has a value. JSON strings have other quotes there. */
+function formatCondition({ name, item }: CellOfRow): string {
+  const column = `"${name.replaceAll('"', '""')}"`
+  if (item === 'null') return `${column} is null`
+  return `${column} = ${item.startsWith('"') ? `'${JSON.parse(item).replaceAll("'", "''")}'` : item}`
+}
+
+/** Returns undefined for the error that several rows have the given values. Throws others. */
+function nothingIfSeveral(error: unknown): undefined {
+  if (!(error instanceof ApiError && error.code === 'invalid_request')) throw error
 }

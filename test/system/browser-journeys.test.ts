@@ -266,7 +266,7 @@ it('the history of a cell finds its row without a key, also with missing and rep
     return text
   }
   expect(await historyOf(1)).toMatch(/^1 → 11, version 2,.* is found by city, day:/)
-  expect(await historyOf(2)).toMatch(/^2 → 12, version 2,.* is found by city:/)
+  expect(await historyOf(2)).toMatch(/^2 → 12, version 2,.* is found by day:/)
   expect(await historyOf(4)).toBe('Other rows are like this one: without a key, its history is not known')
   expect(errors.filter((error) => !error.includes('400'))).toEqual([])
   await page.browserContext().close()
