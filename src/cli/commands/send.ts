@@ -128,6 +128,9 @@ export const command = defineCommand({
       // Sending cannot be tried, but the same every day can.
       if (context.flags.dryRun) await tryToSend(client, fid, mail)
       const item = await client.call('mailings.send', { fid, json: mail })
+      const missed = mail.to.filter((address) => !item.to.includes(address))
+      if (missed.length > 0)
+        throw new Problem('partly_done', `sent to ${item.to.join(', ')}, but not to ${missed.join(', ')}`)
       return { item, view: sentView, isDetail: true }
     }
     const local = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -48,10 +48,11 @@ interface Mail {
   onReached?: (reached: readonly string[]) => Promise<void>
 }
 
-/** Result of sending: who got the mail, and why others did not. */
+/** Result of sending: who got the mail, and why others did not. `isRefused`: the mail server refused the last of these. */
 interface Sent {
   reached: string[]
   failure?: string
+  isRefused?: boolean
 }
 
 /** Sends a picture of a chart or a board, as its sender sees it now. Throws why it cannot be sent to anybody. */
@@ -105,6 +106,7 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
       })
     } catch (error) {
       sent.failure = `${receiver}: ${errorMessageOf(error)}`
+      sent.isRefused = error instanceof MailError && error.isRefused
       // A receiver who is refused counts once.
       if (isRepeated || (error instanceof MailError && error.isUnreachable)) unused++
       continue

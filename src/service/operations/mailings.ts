@@ -1,7 +1,8 @@
 // Handlers of charts and boards that are sent by e-mail (docs/send.md).
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
+import { WARNING_HEADER } from '../../contract/headers.ts'
 import type { Mailing } from '../../contract/resources/index.ts'
 import { listFilters, toFilterQuery } from '../../contract/web/filter-query.ts'
 import { authorizeCall, loadVisibleFile, ownerPrincipal } from '../access/access.ts'
@@ -12,6 +13,7 @@ import { formatSchedule, nextTime, parseSchedule } from '../mailings/schedule.ts
 import { NO_MAIL_HINT, sendPicture } from '../mailings/send.ts'
 import { isEmailAddress } from '../sharing/mail.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
+import type { WriteKey } from '../store/aggregates/idempotency.ts'
 import type { MailingRow } from '../store/aggregates/mailings.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
@@ -45,22 +47,36 @@ export const mailingHandlers = {
     }),
 
   'mailings.send': async (service, call) => {
+    const { store } = service
     const { username } = call.caller!
+    const write = call.writeKey(username)
     const asked = { ...call, shareKey: undefined }
-    const { file } = await service.store.read((readers) => authorizeCall(readers, asked))
+    const { file, before } = await store.read(async (readers) => ({
+      ...(await authorizeCall(readers, asked)),
+      before: await readers.idempotency.findResult<string[]>(write),
+    }))
+    // A repeated request sends nothing again.
+    if (before) return { body: { fid: formatFid(call.fid), to: before.result } }
     const to = [...new Set(call.fields.to)]
     checkSendable(service, file, to)
     const filters = await parseFilters(service, file, call.fields.filter)
-    const { failure } = await sendPicture(service, {
+    const { reached, failure, isRefused } = await sendPicture(service, {
       fid: call.fid,
       filters,
       sender: username,
       to,
-      messageId: randomBytes(8).toString('hex'),
+      messageId: createMessageId(write),
       footer: `${username} has sent this to you.`,
     })
-    if (failure !== undefined) throw new Problem('unreachable', failure)
-    return { body: { fid: formatFid(call.fid), to } }
+    if (reached.length === 0)
+      throw isRefused ? invalidField('to', failure!) : new Problem('unreachable', failure!)
+    await store.write([username], ({ idempotency }) =>
+      idempotency.recordResults([{ write, result: reached }]),
+    )
+    return {
+      body: { fid: formatFid(call.fid), to: reached },
+      ...(failure !== undefined && { headers: { [WARNING_HEADER]: encodeURIComponent(failure) } }),
+    }
   },
 
   'mailings.create': async (service, call) => {
@@ -115,6 +131,15 @@ export const mailingHandlers = {
     return { body: undefined }
   },
 } satisfies Partial<Handlers>
+
+/** Creates the id of a message: the same for a repeated request. */
+function createMessageId({ caller, key }: WriteKey): string {
+  if (key === undefined) return randomBytes(8).toString('hex')
+  return createHash('sha256')
+    .update(JSON.stringify([caller, key]))
+    .digest('hex')
+    .slice(0, 16)
+}
 
 /** Checks that a file can be sent to receivers. Throws `invalid_request` and `forbidden`. */
 function checkSendable({ mailer }: Service, { filetype }: FileRow, to: readonly string[]): void {

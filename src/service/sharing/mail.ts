@@ -34,11 +34,12 @@ const SMTP_ERRORS: Readonly<Record<string, string>> = {
   EMESSAGE: 'the mail server refused the message',
 }
 
-/** Why a message was not sent. `isUnreachable`: the mail server was not asked. */
+/** Why a message was not sent. `isUnreachable`: the mail server was not asked; `isRefused`: it refused the receiver. */
 export class MailError extends Error {
   constructor(
     message: string,
     readonly isUnreachable: boolean,
+    readonly isRefused: boolean,
     options: ErrorOptions,
   ) {
     super(message, options)
@@ -63,7 +64,7 @@ export class Mailer {
     } catch (error) {
       const { code = '', message: detail } = error as Error & { code?: string }
       const text = SMTP_ERRORS[code] ?? 'the mail server failed'
-      throw new MailError(`${text}: ${detail}`, text === UNREACHABLE, { cause: error })
+      throw new MailError(`${text}: ${detail}`, text === UNREACHABLE, code === 'EENVELOPE', { cause: error })
     }
   }
 

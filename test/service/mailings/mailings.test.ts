@@ -350,6 +350,26 @@ describe('mailings', () => {
     await test.ask('alice', 'DELETE', `/v2/mailings/${id}`)
   })
 
+  it('a mail of which some receivers are refused is sent to the others, once, also if the request is repeated', async () => {
+    gone.add('gone@example.com')
+    const json = { to: ['a@example.com', 'gone@example.com', 'b@example.com'] }
+    const send = (to: string[], key: string) =>
+      test.ask('alice', 'POST', `/v2/files/${plot}/send`, {
+        json: { to },
+        headers: { 'idempotency-key': key },
+      })
+    for (let k = 0; k < 2; k++) {
+      const { status, json: body, headers } = await send(json.to, 'send-1')
+      expect([status, body.to]).toEqual([200, ['a@example.com', 'b@example.com']])
+      const warning = decodeURIComponent(headers.get('gridline-warning') ?? '')
+      if (k === 0) expect(warning).toContain('gone@example.com: the mail server refused the address')
+    }
+    expect(mails.flatMap((mail) => mail.to)).toEqual(['a@example.com', 'b@example.com'])
+    // 400 is not retried by clients.
+    expect((await send(['gone@example.com'], 'send-2')).status).toBe(400)
+    gone.clear()
+  })
+
   it('who has got a mail is stored at once, so that a killed server sends it to others only', async () => {
     const to = ['a@example.com', 'b@example.com', 'c@example.com']
     const json = { to, every: 'day', at: '07:00' }
