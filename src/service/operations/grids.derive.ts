@@ -67,7 +67,7 @@ export const deriveHandlers = {
 
   'derivations.delete': async (service, call) => {
     const { fid } = call
-    await service.store.write([fid.owner], async (writers) => {
+    await service.store.writeOnce(call.writeKey(fid.owner), async (writers) => {
       await authorizeCall(writers, call)
       await loadDerivation(writers, fid, false)
       await writers.derivations.remove(fid)

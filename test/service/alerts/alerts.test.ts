@@ -226,9 +226,10 @@ describe('alerts', () => {
     [{ when: "max(temp) > 'a'" }, 'max(temp) is a number'],
     [{ when: 'last(name) > 5' }, 'last(name) is a text'],
     [{ when: 'sum(name) > 5' }, 'sum: name has no numbers'],
+    [{ when: 'max(ok) > 4' }, 'max: ok is true or false. Count rows: count where ok = true'],
     [{ when: 'max(temp) > 5', where: 'tem > 1' }, 'tem'],
   ])('%j is refused', async (condition, why) => {
-    const { status, json } = await add(await grid({ temp: [1], name: ['a'] }), condition)
+    const { status, json } = await add(await grid({ temp: [1], name: ['a'], ok: [true] }), condition)
     expect([status, json.detail]).toEqual([400, expect.stringContaining(why)])
   })
 

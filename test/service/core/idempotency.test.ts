@@ -16,6 +16,39 @@ onBothStores('Idempotency-Key', (test) => {
     ).toBe(422)
   })
 
+  it('a repeated change of columns gets the first answer, also if the columns are gone or there meanwhile', async () => {
+    const { fid, cols } = await test().grid('alice', 'repeated columns', { a: [1], b: [2] })
+    const b = cols.find(({ name }: { name: string }) => name === 'b')
+    const path = `/v2/grids/${fid}/col`
+    const twice = async (method: string, url: string, json?: object) => {
+      const options = { ...(json && { json }), headers: { 'idempotency-key': `${method} ${url}` } }
+      const statuses = []
+      for (let k = 0; k < 2; k++) statuses.push((await ask('alice', method, url, options)).status)
+      return statuses
+    }
+    const added = { cols: JSON.stringify([{ name: 'c', data: [3] }]) }
+    expect(await twice('POST', path, added)).toEqual([201, 201])
+    expect(await twice('DELETE', `${path}?uid=${b.uid}`)).toEqual([204, 204])
+    // The same change with another key, or without one.
+    expect((await ask('alice', 'DELETE', `${path}?uid=${b.uid}`)).status).toBe(400)
+    const { json } = await ask('alice', 'GET', `/v2/grids/${fid}/content`)
+    expect(Object.keys(json.cols)).toEqual(['a', 'c'])
+  })
+
+  it('a repeated upload to a grid has the form of the first answer', async () => {
+    await test().grid('alice', 'repeated upload', { a: [1] })
+    const headers = {
+      'x-file-name': 'repeated upload.csv',
+      'gridline-on-conflict': 'append',
+      'idempotency-key': 'appending',
+    }
+    const send = () => ask('alice', 'POST', '/v2/grids/upload', { body: 'a\n5\n', headers })
+    const [first, second] = [await send(), await send()]
+    expect(first.json.action).toBe('appended')
+    expect(Object.keys(second.json).sort()).toEqual(Object.keys(first.json).sort())
+    expect(second.json.action).toBe('appended')
+  })
+
   it('an API key is created once and shown once: a retry is 409', async () => {
     const make = () =>
       test().ask('alice', 'POST', '/v2/keys', { json: {}, headers: { 'idempotency-key': 'one' } })
