@@ -1,7 +1,7 @@
 // Random appends and reads against a model.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onBothStores, type TestService } from '../../support/service.ts'
 
 /** A body of two parts. `between` is awaited when the first one has been read. */
 function inTwoParts(first: string, second: string, between: () => Promise<unknown>): ReadableStream {
@@ -69,6 +69,30 @@ onBothStores('appends', (test) => {
       }),
       { numRuns: 12 },
     )
+  })
+
+  it('numbers of JSON are kept in a column of texts, whatever the grid has', async () => {
+    const ask: TestService['ask'] = (...given) => test().ask(...given)
+    for (const name of ['nothing', 'checks', 'key']) {
+      const headers = {
+        'x-file-name': `texts and ${name}.csv`,
+        ...(name === 'key' && { 'gridline-key': 'id' }),
+      }
+      const { json: made } = await ask('alice', 'POST', '/v2/grids/upload', {
+        body: 'id,v\n1,abc\n',
+        headers,
+      })
+      const { fid } = made.file
+      const checks = { columns: { id: { required: true } } }
+      if (name === 'checks') await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
+      const rows = [
+        [2, 499],
+        [3, 500],
+      ]
+      expect((await ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })).status).toBe(201)
+      const { json } = await ask('alice', 'GET', `/v2/grids/${fid}/content`)
+      expect([name, json.cols.v.data]).toEqual([name, ['abc', 499, 500]])
+    }
   })
 
   it('records are refused, not stored in wrong columns, if the columns change while they arrive', async () => {

@@ -186,7 +186,7 @@ async function matchTable(
   // With a key, the stored values of missing columns are kept.
   const warnings = [...table.warnings, ...(key.length === 0 ? missingNames : [])]
   const before = await padColumns(service, layout)
-  const tableColumns = await convertColumns(service, request, before, inTable, warnings)
+  const tableColumns = await convertColumns(service, request, before, inTable, key, warnings)
   checkWarnings(call, warnings)
   const missingKey = columns.find(({ uid }, k) => key.includes(uid) && !tableColumns[k])
   if (missingKey)
@@ -221,6 +221,7 @@ async function convertColumns(
   { call, table }: UpsertRequest,
   columns: readonly SnapshotColumn[],
   inTable: readonly (NewColumn | undefined)[],
+  key: readonly string[],
   warnings: string[],
 ): Promise<(SnapshotColumn | undefined)[]> {
   const snap = createTableSnapshot(service.store, table)
@@ -233,7 +234,9 @@ async function convertColumns(
     }
     const source = snapshotOf.get(column)!
     const target = columns[k]
-    const type = typeAfterConversion(column, target.type)
+    // Numbers of JSON are kept, except in a key: 5 and "5" find the same row.
+    const isKept = table.json !== undefined && !key.includes(target.uid)
+    const type = isKept ? column.type : typeAfterConversion(column, target.type)
     if (table.json && !allowsTypeChange(call) && !isAssignable(type, target.type))
       throw await findMisfit(table.json, { column: k, name: target.name, type: target.type })
     if (table.small) {
@@ -244,7 +247,7 @@ async function convertColumns(
       converted.push({
         ...source,
         type,
-        slices: await convertSlices(service, call, column, target, warnings),
+        slices: isKept ? column.slices : await convertSlices(service, call, column, target, warnings),
       })
   }
   return converted
