@@ -6,7 +6,7 @@ const MAX_MEMORY_BYTES = 64 * 1024 * 1024
 /** Maximum number of kernels in use, and their memory. */
 const MAX_KERNELS = 16
 const MAX_USED_BYTES = 512 * 1024 * 1024
-/** Maximum number, and size, of idle kernels of a kind for later requests. */
+/** Maximum number, and size, of idle kernels for later requests. */
 const MAX_IDLE_KERNELS = 2
 const MAX_IDLE_BYTES = 32 * 1024 * 1024
 /** Minimum number of values of a column for a kernel: its start takes longer than fewer take. */
@@ -26,10 +26,11 @@ interface Kernel {
   readonly bytes: Buffer
 }
 
+/** Idle kernels of all pools: those released last. */
+const idle: { pool: object; kernel: Kernel }[] = []
+
 /** Kernels of one kind. */
 export class KernelPool<K extends Kernel> {
-  private readonly idle: K[] = []
-
   constructor(private readonly create: (bytes: number) => K | undefined) {}
 
   /** Which grids are read with kernels. Tests set it to compare results. */
@@ -42,8 +43,8 @@ export class KernelPool<K extends Kernel> {
   acquire(maxTextBytes: number, bytes: number): K | undefined {
     if (inUse >= MAX_KERNELS || usedBytes + bytes > MAX_USED_BYTES) return undefined
     if (maxTextBytes > MAX_TEXT_BYTES || bytes > MAX_MEMORY_BYTES) return undefined
-    const index = this.idle.findIndex((one) => one.bytes.length >= bytes)
-    const [kernel = this.create(bytes)] = index < 0 ? [] : this.idle.splice(index, 1)
+    const index = idle.findIndex(({ pool, kernel }) => pool === this && kernel.bytes.length >= bytes)
+    const kernel = index < 0 ? this.create(bytes) : (idle.splice(index, 1)[0].kernel as K)
     if (!kernel) return undefined
     inUse++
     usedBytes += kernel.bytes.length
@@ -54,8 +55,8 @@ export class KernelPool<K extends Kernel> {
     inUse--
     usedBytes -= kernel.bytes.length
     if (kernel.bytes.length > MAX_IDLE_BYTES) return
-    this.idle.unshift(kernel)
-    this.idle.length = Math.min(this.idle.length, MAX_IDLE_KERNELS)
+    idle.unshift({ pool: this, kernel })
+    idle.length = Math.min(idle.length, MAX_IDLE_KERNELS)
   }
 }
 
