@@ -1,6 +1,6 @@
 // Escapes axis labels and series names: they are data, but plotly.js would interpret markup in them.
 import { listOf } from '../../charts/figure/lists.ts'
-import { isMissingLabel, NO_LABEL } from '../../charts/figure/shared-names.ts'
+import { isMissingLabel, labelOf } from '../../charts/figure/shared-names.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import type { Attributes, Draft } from './arrangement.ts'
 
@@ -25,11 +25,7 @@ export function escapeLabels(draft: Draft): void {
     for (const key of ['text', 'theta', 'parents', 'ids'])
       if (listOf(trace[key]).length > 0)
         trace[key] = [...listOf(trace[key])].map((item) =>
-          key === 'theta' && isMissingLabel(item)
-            ? NO_LABEL
-            : typeof item === 'string'
-              ? escapeText(item)
-              : item,
+          key === 'theta' ? escapeLabel(item) : typeof item === 'string' ? escapeText(item) : item,
         )
     if (trace.type === 'treemap' || trace.type === 'sunburst')
       trace.labels = escapeAxisLabels(trace.labels, undefined)
@@ -59,11 +55,16 @@ export function escapeLabels(draft: Draft): void {
         for (const letter of ['x', 'y'] as const) {
           if (!isLabels(letter, item[`${letter}ref`] ?? letter)) continue
           for (const end of [letter, `${letter}0`, `${letter}1`])
-            if (typeof item[end] === 'string')
-              escaped[end] = item[end] === '' ? NO_LABEL : escapeText(item[end])
+            if (typeof item[end] === 'string') escaped[end] = escapeLabel(item[end])
         }
         return escaped
       })
+}
+
+/** Returns the label that is drawn for a label of the data. */
+function escapeLabel(label: unknown): unknown {
+  const shown = labelOf(label)
+  return typeof shown === 'string' ? escapeText(shown) : shown
 }
 
 /** Escapes the texts of a table, in nested lists. */
@@ -79,7 +80,7 @@ function escapeAxis(axis: Attributes): Attributes {
   for (const key of ['tickprefix', 'ticksuffix'])
     if (typeof axis[key] === 'string') escaped[key] = escapeMarkup(axis[key])
   if (Array.isArray(axis.categoryarray))
-    escaped.categoryarray = [...new Set(escapeAxisLabels(axis.categoryarray, undefined) as unknown[])]
+    escaped.categoryarray = [...new Set(axis.categoryarray.map(escapeLabel))]
   const title = axis.title?.text
   return typeof title === 'string'
     ? { ...escaped, title: { ...axis.title, text: title.replaceAll('%{', '%\u200b{') } }
@@ -92,8 +93,5 @@ function escapeAxisLabels(labels: unknown, values: unknown): unknown {
   if (list.length === 0) return labels
   const drawn = listOf(values)
   const isDrawn = (at: number): boolean => drawn.length === 0 || (drawn[at] ?? undefined) !== undefined
-  return Array.from(list, (label, at) => {
-    if (isMissingLabel(label)) return isDrawn(at) ? NO_LABEL : null
-    return typeof label === 'string' ? escapeText(label) : label
-  })
+  return Array.from(list, (label, at) => (isMissingLabel(label) && !isDrawn(at) ? null : escapeLabel(label)))
 }

@@ -3,7 +3,7 @@
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import { parseInstant } from '../../json/index.ts'
 import { type Attributes, isObject } from '../figure/figure.ts'
-import { isMissingLabel, NO_LABEL } from '../figure/shared-names.ts'
+import { labelOf } from '../figure/shared-names.ts'
 import { getArrayAt } from './attributes.ts'
 
 /** Maximum number of frames of an animation. */
@@ -95,7 +95,7 @@ function fixAxisRange(original: unknown, traces: readonly Attributes[], letter: 
   if (axis.range !== undefined || axis.type === 'log') return axis
   const values = traces.flatMap((trace) => getArrayAt(trace, letter))
   if (axis.type === 'category') {
-    const labels = [...new Set(values.map((value) => (isMissingLabel(value) ? NO_LABEL : value)))]
+    const labels = [...new Set(values.map(labelOf))]
     const withRange = { ...axis, range: [-0.5, labels.length - 0.5] }
     return axis.categoryorder === undefined
       ? { ...withRange, categoryorder: 'array', categoryarray: labels }

@@ -3,7 +3,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { shouldYield, yieldToEventLoop } from '../../json/index.ts'
 import { type Attributes, isObject } from '../figure/figure.ts'
-import { isMissingLabel, NO_LABEL } from '../figure/shared-names.ts'
+import { labelOf } from '../figure/shared-names.ts'
 import { aggregate, aggregateToCells, aggregateToNumber } from './aggregate.ts'
 import { animateFigure, MAX_FRAMES, seriesNameOf } from './animate.ts'
 import {
@@ -266,10 +266,7 @@ async function prepareTrace(original: Attributes): Promise<Attributes> {
     // Name the group of rows without a label, so that it differs from the text `null`.
     if (type === 'groupby' && hasGridlineOptions(transform))
       for (const list of ['groups', 'allGroups'])
-        if (Array.isArray(transform[list]))
-          transform[list] = transform[list].map((group: unknown) =>
-            isMissingLabel(group) ? NO_LABEL : group,
-          )
+        if (Array.isArray(transform[list])) transform[list] = transform[list].map(labelOf)
     if (isPreparation(transform)) await PREPARATIONS[type](trace, transform)
   }
   return trace

@@ -14,6 +14,11 @@ export function isMissingLabel(label: unknown): boolean {
   return label === null || label === undefined || label === ''
 }
 
+/** Returns the label that charts show for a label. */
+export function labelOf(label: unknown): unknown {
+  return isMissingLabel(label) ? NO_LABEL : label
+}
+
 /** Row labels of calendars. */
 export const WEEKDAYS = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
 

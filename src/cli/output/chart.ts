@@ -3,7 +3,7 @@ import { applyTheme } from '../../browser/theme/index.ts'
 import { isStacked } from '../../charts/figure/bar-mode.ts'
 import { COLORS } from '../../charts/figure/colors.ts'
 import { isObject } from '../../charts/figure/figure.ts'
-import { isMissingLabel, NO_LABEL } from '../../charts/figure/shared-names.ts'
+import { labelOf } from '../../charts/figure/shared-names.ts'
 import { describeOmitted, dropOtherTexts, dropUnplacedRows } from '../../charts/omitted.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
 import { hasColor } from './color.ts'
@@ -112,8 +112,7 @@ function fillMissingLabels(figure: ChartFigure): ChartFigure {
   const isLabels = (axis: unknown): boolean => isObject(axis) && axis.type === 'category'
   const { data = [], layout = {} } = figure
   if (layout.meta === undefined) return figure
-  const fillLabels = (values: unknown): unknown =>
-    Array.isArray(values) ? values.map((value) => (isMissingLabel(value) ? NO_LABEL : value)) : values
+  const fillLabels = (values: unknown): unknown => (Array.isArray(values) ? values.map(labelOf) : values)
   return {
     ...figure,
     data: data
@@ -229,9 +228,7 @@ function formatPieSlices({ labels, values }: TextTrace): string[] {
   const names = toArray(labels)
   for (const [k, value] of toArray(values).entries())
     if (typeof value === 'number') {
-      const name = toPlainText(
-        String(names.length === 0 ? k : isMissingLabel(names[k]) ? NO_LABEL : names[k]),
-      )
+      const name = toPlainText(String(names.length === 0 ? k : labelOf(names[k])))
       sums.set(name, (sums.get(name) ?? 0) + value)
     }
   const total = [...sums.values()].reduce((a, b) => a + b, 0)
