@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 // The rows of a grid: filters by a value, corrected cells, added rows, and columns that are renamed or hidden.
-import { ApiError, call, formatError, request } from './api.ts'
+import { call, formatError, request } from './api.ts'
 import { allowArrows, rememberCell, takeCell } from './cell-focus.ts'
+import { createCellHistory } from './cell-history.ts'
 import {
   create,
   createButton,
@@ -21,16 +22,6 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** Types of columns whose values can be kept as texts. */
 const IS_KEPT_AS_TEXT = new Set(['number', 'boolean', 'json'])
-
-/** Maximum number of columns that find a row without a key, and size of the JSON of each. */
-const MAX_FINDING_COLUMNS = 10
-const MAX_FINDING_CHARACTERS = 200
-
-/** A cell that finds a row: its column, and the JSON text of its value. */
-interface CellOfRow {
-  name: string
-  item: string
-}
 
 /** A column, as the API knows it. */
 interface Column {
@@ -99,8 +90,8 @@ async function startCorrecting(fid: string, button: HTMLButtonElement): Promise<
 class CellEditor {
   constructor(
     private readonly fid: string,
-    private readonly columns: readonly Column[],
-    private readonly key: readonly string[] | null,
+    readonly columns: readonly Column[],
+    readonly key: readonly string[] | null,
     private readonly etag: string | undefined,
   ) {}
 
@@ -180,7 +171,7 @@ class CellEditor {
       [
         createField(isJson ? 'Value, as JSON' : 'Value', value),
         create('label', {}, isEmpty, ' No value'),
-        this.createHistory(column, row),
+        createCellHistory(this.fid, column, row, this),
       ],
       async (message) => {
         const isKept = value.value === shown && before !== 'null'
@@ -192,74 +183,8 @@ class CellEditor {
     )
   }
 
-  /** Returns the history of a cell, which is loaded when it is opened. */
-  private createHistory(column: Column, row: number): HTMLElement {
-    const list = create('div', { 'aria-live': 'polite' })
-    const details = create('details', { class: 'whole' }, create('summary', {}, 'History of this cell'), list)
-    details.addEventListener('toggle', () => {
-      if (!details.open || list.textContent !== '') return
-      list.textContent = 'Loading …'
-      this.loadHistory(column, row).then(
-        (lines) => list.replaceChildren(...lines.map((line) => create('p', {}, line))),
-        (error) => {
-          list.textContent = formatError(error)
-        },
-      )
-    })
-    return details
-  }
-
-  /** Describes each change of a cell. Its row is found by the key, or without one by other columns. */
-  private async loadHistory(column: Column, row: number): Promise<string[]> {
-    const { names, changes } = await this.findChanges(column, row)
-    const lines = changes.flatMap(({ version, made_at, made_by, message, cells }) => {
-      const cell = cells.find((one) => one.column === column.name)
-      if (!cell) return []
-      const who = made_by === null ? '' : ` by ${made_by}`
-      const why = message === null ? '' : `: “${message}”`
-      return [
-        `${cell.before ?? '–'} → ${cell.after ?? '–'}, version ${version}, ${new Date(made_at).toLocaleString()}${who}${why}`,
-      ]
-    })
-    const found = lines.length > 0 ? lines : ['It has never changed.']
-    return this.key
-      ? found
-      : [
-          ...found,
-          `Without a key, its row is found by ${names.join(', ')}: before ${names.length > 1 ? 'these' : 'that'} changed, it is not known.`,
-        ]
-  }
-
-  /** Loads the changes of a row, and the columns that it was found by. Throws if they are not enough. */
-  private async findChanges(column: Column, row: number) {
-    const ask = async (cells: readonly CellOfRow[]) => {
-      const query = { where: cells.map(formatCondition).join(' and ') }
-      const names = cells.map(({ name }) => name)
-      return { names, ...(await call('rows.history', { path: { fid: this.fid }, query })) }
-    }
-    const load = async (name: string): Promise<CellOfRow> => {
-      const items = await this.loadItems(this.columns.find((one) => one.name === name)!)
-      return { name, item: items[row - 1] ?? 'null' }
-    }
-    if (this.key) return ask(await Promise.all(this.key.map(load)))
-    const others = this.columns.filter(({ name, type }) => name !== column.name && type !== 'json')
-    const cells: CellOfRow[] = []
-    for (const { name } of others.slice(0, MAX_FINDING_COLUMNS)) {
-      const cell = await load(name)
-      if (cell.item.length > MAX_FINDING_CHARACTERS) continue
-      cells.push(cell)
-      // One column first: what finds the row must not have changed. A missing value is no good name of a row.
-      if (cell.item === 'null' || cells.filter(({ item }) => item !== 'null').length > 1) continue
-      const found = await ask([cell]).catch(nothingIfSeveral)
-      if (found) return found
-    }
-    const found = await ask(cells.length > 0 ? cells : [await load(column.name)]).catch(nothingIfSeveral)
-    if (!found) throw new Error('Other rows are like this one: without a key, its history is not known')
-    return found
-  }
-
   /** Loads the values of a column as JSON text: they are sent back as they are, also 1.10 and 9007199254740993. */
-  private async loadItems({ uid }: Column): Promise<string[]> {
+  async loadItems({ uid }: Column): Promise<string[]> {
     const response = await request('columns.get', { path: { fid: this.fid }, query: { uid } })
     return splitItems(await response.text())
   }
@@ -418,16 +343,4 @@ function isDayOrTime(text: string): boolean {
   const [, day] = /^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$/.exec(text) ?? []
   const midnight = new Date(`${day}T00:00Z`)
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
-}
-
-/** Returns the condition that a column has a value. JSON strings have other quotes there. */
-function formatCondition({ name, item }: CellOfRow): string {
-  const column = `"${name.replaceAll('"', '""')}"`
-  if (item === 'null') return `${column} is null`
-  return `${column} = ${item.startsWith('"') ? `'${JSON.parse(item).replaceAll("'", "''")}'` : item}`
-}
-
-/** Returns undefined for the error that several rows have the given values. Throws others. */
-function nothingIfSeveral(error: unknown): undefined {
-  if (!(error instanceof ApiError && error.code === 'invalid_request')) throw error
 }

@@ -274,7 +274,7 @@ describe('the contract', () => {
       files: ['browser/files/'],
       share: ['browser/share.ts'],
       history: ['browser/history.ts', 'browser/grid-difference.ts'],
-      rows: ['browser/rows.ts'],
+      rows: ['browser/rows.ts', 'browser/cell-history.ts'],
       query: ['browser/query.ts'],
       summary: ['browser/summary.ts'],
       account: ['browser/account.ts'],
