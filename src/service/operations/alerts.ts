@@ -104,12 +104,19 @@ export const alertHandlers = {
   },
 
   'alerts.test': async (service, call) => {
-    const { alert, filename, version } = await service.store.read(async ({ alerts, files }) => {
-      const alert = await alerts.find(call.caller!.username, call.name)
+    const { username } = call.caller!
+    const write = call.writeKey(username)
+    const found = await service.store.read(async ({ alerts, files, idempotency }) => {
+      const before = await idempotency.findResult<string>(write)
+      if (before) return { before }
+      const alert = await alerts.find(username, call.name)
       if (!alert) throw noAlert(call.name)
       const file = await files.get(alert.owner, alert.idlocal)
       return { alert, filename: file?.filename ?? '', version: file?.content_version ?? 0 }
     })
+    // A repeated request sends nothing again.
+    if (found.before) return { body: { sent: true, to: found.before.result } }
+    const { alert, filename, version } = found
     const granted = await service.store.write([alert.owner], ({ accounts }) =>
       accounts.takeQuota(alert.owner, 'alert_tests', 1, MAX_DAY_TESTS),
     )
@@ -120,6 +127,9 @@ export const alertHandlers = {
       if (error instanceof Problem && error.code !== 'unreachable') throw error
       throw new Problem('unreachable', `${alert.receiver}: ${(error as Error).message}`)
     }
+    await service.store.write([username], ({ idempotency }) =>
+      idempotency.recordResults([{ write, result: alert.receiver }]),
+    )
     return { body: { sent: true, to: alert.receiver } }
   },
 

@@ -423,8 +423,12 @@ describe('alerts', () => {
       `gridline alert remove ${json.id}`,
     ])
       expect(mails[0].text).toContain(part)
-    const sent = await test.ask('alice', 'POST', `/v2/alerts/${json.id}/test`)
-    expect([sent.status, sent.json]).toEqual([200, { sent: true, to: 'ops@example.com' }])
+    // The second request repeats the first one.
+    for (const _ of [1, 2]) {
+      const headers = { 'idempotency-key': `${json.id}-test` }
+      const sent = await test.ask('alice', 'POST', `/v2/alerts/${json.id}/test`, { headers })
+      expect([sent.status, sent.json]).toEqual([200, { sent: true, to: 'ops@example.com' }])
+    }
     expect(mails[1].text).toContain('Subject: Test: g')
     expect((await test.ask('alice', 'DELETE', `/v2/alerts/${json.id}`)).status).toBe(204)
     await append(fid, [[3, 1]])
