@@ -30,7 +30,8 @@ const LANES: readonly LaneRules[] = [
   { kinds: ['deliver'], concurrency: 16, concurrencyOfOwner: 4, maxDelayMs: 4 * 3600_000 },
   { kinds: ['mail'], concurrency: 2, concurrencyOfOwner: 1, maxDelayMs: 25 * 3600_000 },
   { kinds: ['refresh'], concurrency: 1 },
-  { kinds: ['download'], concurrency: 1 },
+  // As receivers: hosts may be slow.
+  { kinds: ['download'], concurrency: 4, concurrencyOfOwner: 1 },
 ]
 /** Maximum number of due jobs that are looked at in a lane with limits of owners. */
 const MAX_LISTED_JOBS = 500

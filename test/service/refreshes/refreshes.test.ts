@@ -208,6 +208,35 @@ describe('grids refreshed from a URL', () => {
     expect([await content(), (await sourceOf()).url]).toEqual(['a\n5\n', null])
   })
 
+  it('a host that does not answer delays only the grids of its owner', async () => {
+    const start = async (user: string, name: string, ask = url): Promise<string> => {
+      const { fid } = await test.grid(user, name, { a: [1] })
+      answer = serveFile('a\n1\n', '"one"')
+      await test.ask(user, 'PUT', `/v2/grids/${fid}/refresh`, { json: { url: ask, every: 600 } })
+      return fid
+    }
+    const content = async (user: string, grid: string) =>
+      (await test.ask(user, 'GET', `/v2/grids/${grid}/content?format=csv`)).text
+    const mine = [
+      await start('alice', 'hangs', `${url}?hangs`),
+      await start('alice', 'waits', `${url}?hangs`),
+    ]
+    const theirs = await start('bob', 'quick')
+    const held: ServerResponse[] = []
+    answer = (request, response) =>
+      request.url!.endsWith('?hangs') ? held.push(response) : serveFile('a\n2\n', '"two"')(request, response)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * 60_000 })
+    const running = test.service.runJobs()
+    await vi.waitFor(async () => expect(await content('bob', theirs)).toBe('a\n2\n'))
+    expect([held.length, await content('alice', mine[0])]).toEqual([1, 'a\n1\n'])
+    answer = serveFile('a\n3\n', '"three"')
+    for (const response of held) response.end('a\n3\n')
+    await running
+    for (const grid of mine) expect(await content('alice', grid)).toBe('a\n3\n')
+    for (const grid of mine) await test.ask('alice', 'DELETE', `/v2/grids/${grid}/refresh`)
+    await test.ask('bob', 'DELETE', `/v2/grids/${theirs}/refresh`)
+  })
+
   it('a text in a column of numbers keeps the content, unless it is read as empty or allowed', async () => {
     answer = serveFile('a,b\n5,v\nn/a,w\n', '"missing"')
     await pass(61)
