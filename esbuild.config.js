@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -16,8 +17,11 @@ import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { decode, encode } from '@jridgewell/sourcemap-codec'
-import asc from 'assemblyscript/asc'
 import { build, context, transform } from 'esbuild'
+
+/** Outputs of slow steps that depend on few files, for the next build. */
+const KEPT_OUTPUTS = 'node_modules/.cache/gridline'
+const usedOutputs = new Set()
 
 rmSync('dist', { recursive: true, force: true })
 const shared = {
@@ -450,6 +454,9 @@ function smallerBundles() {
 async function kernels() {
   const flags =
     '--runtime stub --enable simd -O3 --noAssert --importMemory --noExportMemory --initialMemory 1'
+  const files = readdirSync('src', { recursive: true }).filter((file) => file.endsWith('.as.ts'))
+  const texts = files.sort().map((file) => readFileSync(`src/${file}`, 'utf8'))
+  const { version } = JSON.parse(readFileSync('node_modules/assemblyscript/package.json', 'utf8'))
   const sources = [
     'src/ingest/kernel/rows.as.ts',
     'src/ingest/kernel/records.as.ts',
@@ -462,8 +469,11 @@ async function kernels() {
   ]
   for (const source of sources) {
     const target = `dist/${/([\w-]+)\.as\.ts$/.exec(source)[1]}.wasm`
-    const { error, stderr } = await asc.main([source, '--outFile', target, ...flags.split(' ')])
-    if (error) throw new Error(`${source}: ${stderr}`)
+    await keepOutput(target, [source, flags, version, ...texts], async () => {
+      const { default: asc } = await import('assemblyscript/asc')
+      const { error, stderr } = await asc.main([source, '--outFile', target, ...flags.split(' ')])
+      if (error) throw new Error(`${source}: ${stderr}`)
+    })
   }
 }
 
@@ -491,17 +501,43 @@ if (process.argv.includes('--watch')) {
   const [results] = await Promise.all([Promise.all(builds), kernels()])
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs))
   for (const [name, source] of Object.entries(pages.entryPoints))
-    compressAsset(`dist/assets/${name}${source.endsWith('.css') ? '.css' : '.js'}`)
+    await compressAsset(`dist/assets/${name}${source.endsWith('.css') ? '.css' : '.js'}`)
   writeFileSync('dist/THIRD-PARTY-NOTICES.txt', notices(inputs))
   stamp('dist/gridline.cjs')
   stamp('dist/help.cjs')
   writeEmptyDatabase('dist/empty.db')
+  removeOtherOutputs()
 }
 
 /** Writes a compressed copy beside a script of the pages: compressing this well takes too long for a server. */
-function compressAsset(path) {
+async function compressAsset(path) {
   const bytes = readFileSync(path)
-  if (bytes.length > 1000) writeFileSync(`${path}.br`, brotliCompressSync(bytes))
+  if (bytes.length <= 1000) return
+  await keepOutput(`${path}.br`, [process.versions.brotli, bytes], () =>
+    writeFileSync(`${path}.br`, brotliCompressSync(bytes)),
+  )
+}
+
+/** Copies a file from the build before if that had the same inputs; makes and keeps it otherwise. */
+async function keepOutput(target, inputs, make) {
+  const hash = createHash('sha256').update(target)
+  for (const input of inputs) hash.update('\0').update(input)
+  const kept = `${KEPT_OUTPUTS}/${hash.digest('hex')}`
+  if (existsSync(kept)) copyFileSync(kept, target)
+  else {
+    await make()
+    mkdirSync(KEPT_OUTPUTS, { recursive: true })
+    // Builds may run at the same time.
+    copyFileSync(target, `${kept}.${process.pid}`)
+    renameSync(`${kept}.${process.pid}`, kept)
+  }
+  usedOutputs.add(basename(kept))
+}
+
+/** Removes kept files that this build did not use, except those that another one is writing. */
+function removeOtherOutputs() {
+  for (const name of readdirSync(KEPT_OUTPUTS))
+    if (!usedOutputs.has(name) && !name.includes('.')) rmSync(`${KEPT_OUTPUTS}/${name}`, { force: true })
 }
 
 /** Writes a database with all tables, which new databases of the command line are copies of. */
