@@ -1,6 +1,17 @@
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type Plugin } from 'vitest/config'
+
+/** New databases are copies of the empty one, which lies beside the modules only in the build. */
+const emptyDatabase: Plugin = {
+  name: 'empty-database',
+  enforce: 'pre',
+  transform: (code, id) =>
+    id.endsWith('/store/engines/sqlite-database.ts')
+      ? code.replace("'./empty.db'", "'../../../../dist/empty.db'")
+      : undefined,
+}
 
 export default defineConfig({
+  plugins: [emptyDatabase],
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/setup.ts',
