@@ -8,6 +8,7 @@ import { KernelPool } from '../../../src/service/grids/column/kernel/pool.ts'
 import { RowSet } from '../../../src/service/grids/column/row-set.ts'
 import { group } from '../../../src/service/grids/reshape/group.ts'
 import { areOfNumbers } from '../../../src/service/grids/reshape/group-numbers.ts'
+import { join } from '../../../src/service/grids/reshape/join.ts'
 import { runs } from '../../support/property-runs.ts'
 import { both, columnArbitrary, snapshotOf } from '../../support/snapshots.ts'
 
@@ -66,4 +67,35 @@ it('sums, means, medians and counts by a text, or of all rows, are those of the 
     { numRuns: runs(300, 10_000), seed: runs(5, Date.now()) },
   )
   expect(compared).toBeGreaterThan(50)
+})
+
+it('what groups, pivots and joins keep in memory is limited, not only their results', async () => {
+  const numbers = Array.from({ length: 5000 }, (_, k) => k)
+  const columnOf = (format: (k: number) => string) => ({
+    values: numbers.map((k): [string, string, string] => ['', format(k), '']),
+    slices: [],
+  })
+  const snap = await snapshotOf([columnOf(String), columnOf((k) => `"t${k % 700}"`)])
+  const [id, text] = snap.columns.map(({ name }) => name)
+  const work = new WorkBudget()
+  const options = {
+    rows: createFirstRows(snap.rows),
+    limits: { ...defaultLimits, query_result_bytes: 300_000 },
+    work,
+  }
+  const median = { function: 'median' as const, column: id }
+  const first = { function: 'first' as const, column: text }
+  const refused: [string, Promise<unknown>][] = [
+    ['group', group(snap, { by: [id], aggregates: [first] }, options)],
+    ['group', group(snap, { by: [], aggregates: Array(20).fill(median) }, options)],
+    ['group', group(snap, { by: [text], aggregates: [first, ...Array(20).fill(median)] }, options)],
+    ['pivot', group(snap, { by: [id], aggregates: [median], pivot: text }, options)],
+    [
+      'join',
+      join(snap, snap, [id], { ...options, limits: { ...defaultLimits, query_result_bytes: 200_000 } }),
+    ],
+  ]
+  for (const [step, made] of refused) await expect(made).rejects.toThrow(`${step}: this needs more than`)
+  const made = await group(snap, { by: [text], aggregates: [first, median] }, options)
+  expect(made.rows).toBe(700)
 })

@@ -99,6 +99,18 @@ onSqliteFirst('reshape', (test) => {
     expect(await read('join=cities&on=y1%3Dprice&columns=city')).toBe('city\nOslo\nRome\nOslo\n""\n')
   })
 
+  it('rows with many matches in a large table are repeated, in its order', async () => {
+    const rows = Array.from({ length: 3000 }, (_, k) => [`k${(k * k) % 1201}`, `v${k}`])
+    const csv = (lines: unknown[][]) => lines.map((line) => `${line.join(',')}\n`).join('')
+    await put('many', csv([['key', 'value'], ...rows]))
+    const few = await put('few', csv([['key'], ...rows.slice(0, 40).map(([key]) => [key])]))
+    const expected = rows
+      .slice(0, 40)
+      .flatMap(([key]) => rows.filter(([other]) => other === key))
+      .map(([key, value]) => [key, value])
+    expect(await read('join=many&on=key', 'alice', few)).toBe(csv([['key', 'value'], ...expected]))
+  })
+
   it('values are equal however they are written: numbers, texts, dates', async () => {
     // A text with escapes, in JSON as Python writes it.
     const escaped = await put('left.json', '[{"k":"M\\u00fcnchen","v":1},{"k":"a\\/b","v":2}]')

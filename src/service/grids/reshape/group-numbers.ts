@@ -6,24 +6,25 @@ import type { RowSequence } from '../column/cursor.ts'
 import { RowSet } from '../column/row-set.ts'
 import { ScalarCursor } from '../column/scalars.ts'
 import type { Snapshot } from '../column/snapshot.ts'
-import type { Collector } from './aggregates.ts'
+import { COLLECTOR_BYTES, type Collector } from './aggregates.ts'
+import { ENTRY_BYTES, type KeptMemory } from './kept-memory.ts'
 
 /** A group of rows. */
 export interface Group {
-  /** JSON of the grouping values; undefined for the only one, if the group is found by it. */
-  keys: string[] | undefined
+  /** JSON of the grouping values. */
+  keys: readonly string[]
   /** Collectors of the results, for one value of the pivot after the other. */
-  collectors: (Collector | undefined)[]
+  collectors: readonly (Collector | undefined)[]
 }
 
 /** A function of a column, by its position; undefined if it needs none. */
-interface Result {
+export interface Result {
   at: number | undefined
   create: () => Collector
 }
 
 /** A column whose values make groups, by its position. `period`: converts the JSON of a date to that of its period. */
-interface Key {
+export interface Key {
   at: number
   period?: (json: string) => string
 }
@@ -55,9 +56,8 @@ export async function groupNumbers(
   snap: Snapshot,
   keys: readonly Key[],
   results: readonly Result[],
-  rows: RowSequence,
-  work: WorkBudget,
-): Promise<Map<string, Group>> {
+  { rows, kept, work }: { rows: RowSequence; kept: KeptMemory; work: WorkBudget },
+): Promise<Iterable<Group>> {
   const cursors: ScalarCursor[] = []
   const places = new Map<number, number>()
   const placeOf = (at: number | undefined, asText: boolean): number => {
@@ -77,6 +77,7 @@ export async function groupNumbers(
     cursors,
     { text: placeOf(byText?.at, true), date: placeOf(byPeriod?.at, true), period: byPeriod?.period },
     results.map(({ at, create }) => ({ place: placeOf(at, false), create })),
+    kept,
   )
   try {
     for (let row = 0; row < snap.rows; ) {
@@ -91,12 +92,7 @@ export async function groupNumbers(
   } finally {
     await Promise.all(cursors.map((cursor) => cursor.close()))
   }
-  return new Map(
-    Array.from(batch.groups.values(), ({ text, start, collectors }, k) => [
-      String(k),
-      { keys: keys.map(({ period }) => (period ? start : JSON.stringify(text))), collectors },
-    ]),
-  )
+  return batch.list(keys)
 }
 
 /** The place of the grouping columns among the cursors; −1 without one. */
@@ -109,13 +105,14 @@ interface KeyPlaces {
 /** Adds rows to groups. */
 class Batch {
   /** Groups by what their rows have in common. `text`: null if it is missing; `start`: JSON of the period. */
-  readonly groups = new Map<Scalar, { text: Scalar; start: string; collectors: Collector[] }>()
+  private readonly groups = new Map<Scalar, { text: Scalar; start: string; collectors: Collector[] }>()
   private readonly values: Scalar[]
 
   constructor(
     private readonly cursors: readonly ScalarCursor[],
     private readonly keys: KeyPlaces,
     private readonly results: readonly { place: number; create: () => Collector }[],
+    private readonly kept: KeptMemory,
   ) {
     this.values = cursors.map(() => null)
     // All rows are one group, even without any.
@@ -129,14 +126,22 @@ class Batch {
     if (!group) {
       group = { text, start, collectors: this.results.map(({ create }) => create()) }
       this.groups.set(id, group)
+      const size = typeof id === 'string' ? id.length : 0
+      this.kept.add(2 * ENTRY_BYTES + 2 * size + this.results.length * COLLECTOR_BYTES)
     }
     return group.collectors
+  }
+
+  *list(keys: readonly Key[]): Generator<Group> {
+    for (const { text, start, collectors } of this.groups.values())
+      yield { keys: keys.map(({ period }) => (period ? start : JSON.stringify(text))), collectors }
   }
 
   /** Adds those of the next `count` rows that are chosen. Returns the number of work units. */
   add(rows: RowSequence, from: number, count: number): number {
     const { cursors, values, keys, results } = this
-    let units = count * cursors.length
+    let units = count * (cursors.length + results.length)
+    let grown = 0
     let chosen = rows.next(from)
     for (let row = from; row < from + count; row++) {
       for (let c = 0; c < cursors.length; c++) values[c] = cursors[c].next()
@@ -150,9 +155,10 @@ class Batch {
       for (let k = 0; k < results.length; k++) {
         const { place } = results[k]
         const value = place < 0 ? 1 : values[place]
-        if (value !== null) collectors[k].addNumber!(Number(value))
+        if (value !== null) grown += collectors[k].addNumber!(Number(value))
       }
     }
+    this.kept.add(grown)
     return units
   }
 }

@@ -8,12 +8,13 @@ import { takeUniqueName } from '../../../contract/unique-name.ts'
 import type { WorkBudget } from '../../../json/index.ts'
 import { familyOf, isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
-import { type Cell, jsonOf, type RowSequence } from '../column/cursor.ts'
+import type { RowSequence } from '../column/cursor.ts'
 import type { Snapshot } from '../column/snapshot.ts'
-import { compareRanks, createIdentify, type Identify, type Rank, rankOf } from '../column/value-order.ts'
-import { forEachRow } from '../read/rows.ts'
+import { compareRanks, createIdentify, type Identify, type Rank } from '../column/value-order.ts'
 import { AGGREGATES, type AggregateName, type Collector } from './aggregates.ts'
+import { groupCells, type PivotedValues } from './group-cells.ts'
 import { areOfNumbers, type Group, groupNumbers } from './group-numbers.ts'
+import { KeptMemory } from './kept-memory.ts'
 import { type BuiltColumn, TableBuilder } from './table-builder.ts'
 import { findColumns } from './unpivot.ts'
 
@@ -46,64 +47,13 @@ export async function group(
   { rows, limits, work }: { rows: RowSequence; limits: Limits; work: WorkBudget },
 ): Promise<TableBuilder> {
   const plan = planGrouping(snap, grouping)
-  if (plan.pivotAt === undefined && areOfNumbers(snap, plan.keys, plan.results, rows))
-    return build(plan, await groupNumbers(snap, plan.keys, plan.results, rows, work), new Map(), {
-      limits,
-      work,
-    })
-  const groups = new Map<string, Group>()
-  const { pivotAt } = plan
+  const kept = new KeptMemory(limits, plan.pivotAt === undefined ? 'group' : 'pivot')
   const pivoted: PivotedValues = new Map()
-  // All rows are one group, even without any.
-  if (plan.keys.length === 0 && plan.pivotAt === undefined)
-    groups.set('', { keys: [], collectors: plan.results.map(({ create }) => create()) })
-  await forEachRow(snap, rows, (cells) => {
-    let key = ''
-    for (let k = 0; k < plan.keys.length; k++) {
-      const { at, identify } = plan.keys[k]
-      key += k === 0 ? identify(jsonOf(cells[at])) : `\n${identify(jsonOf(cells[at]))}`
-    }
-    let found = groups.get(key)
-    if (!found) {
-      const keys = plan.keys.map(({ at, period }) => (period ? period(jsonOf(cells[at])) : jsonOf(cells[at])))
-      // There can be a million groups: each is few objects.
-      found = { keys: keys[0] === key ? undefined : keys, collectors: [] }
-      groups.set(key, found)
-    }
-    const [column, count] =
-      pivotAt === undefined
-        ? [0, 1]
-        : placeOf(jsonOf(cells[pivotAt]), snap.columns[pivotAt].type, plan.identifyPivot, pivoted)
-    if (count > limits.columns) throw tooManyColumns(limits)
-    const first = column * plan.results.length
-    for (const [k, { at, create }] of plan.results.entries()) {
-      found.collectors[first + k] ??= create()
-      found.collectors[first + k]!.add(at === undefined ? PRESENT : cells[at])
-    }
-    return work.spend(key.length + cells.length) ? work.pause() : undefined
-  })
+  const groups =
+    plan.pivotAt === undefined && areOfNumbers(snap, plan.keys, plan.results, rows)
+      ? await groupNumbers(snap, plan.keys, plan.results, { rows, kept, work })
+      : await groupCells(snap, plan, pivoted, { rows, limits, kept, work })
   return build(plan, groups, pivoted, { limits, work })
-}
-
-/** A value that is not missing, which `count` counts without a column. */
-const PRESENT: Cell = { buf: Buffer.from('1'), start: 0, end: 1 }
-
-/** Different values of the pivot column, as JSON, and the place of each. */
-type PivotedValues = Map<string, { json: string; rank: Rank; place: number }>
-
-function placeOf(
-  json: string,
-  type: ColumnType,
-  identify: Identify,
-  values: PivotedValues,
-): [place: number, count: number] {
-  const identity = identify(json)
-  let value = values.get(identity)
-  if (!value) {
-    value = { json, rank: rankOf(json, type), place: values.size }
-    values.set(identity, value)
-  }
-  return [value.place, values.size]
 }
 
 interface Plan {
@@ -205,7 +155,7 @@ const MAX_NUMBER_BYTES = 15
 
 async function build(
   { keys, results, pivotAt }: Plan,
-  groups: ReadonlyMap<string, Group>,
+  groups: Iterable<Group>,
   pivoted: PivotedValues,
   { limits, work }: { limits: Limits; work: WorkBudget },
 ): Promise<TableBuilder> {
@@ -231,7 +181,7 @@ async function build(
     [...keys.map(({ column }) => column), ...columns],
     limits.query_result_bytes,
   )
-  for (const [key, { keys: own = [key], collectors }] of groups) {
+  for (const { keys: own, collectors } of groups) {
     for (const [k, value] of own.entries()) builder.addJson(k, value)
     for (const [n, place] of places.entries())
       for (const k of results.keys())
@@ -249,10 +199,4 @@ async function build(
 function comparePivoted(a: { json: string; rank: Rank }, b: { json: string; rank: Rank }): number {
   const isMissing = [a, b].map(({ json }) => Number(json === 'null'))
   return isMissing[0] - isMissing[1] || compareRanks(a.rank, b.rank)
-}
-
-function tooManyColumns({ columns }: Limits): Problem {
-  return new Problem('too_large', `pivot: more than ${columns} different values (limit columns)`, {
-    field: 'pivot',
-  })
 }

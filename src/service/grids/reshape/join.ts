@@ -1,19 +1,17 @@
 // Joins a table with another one: its columns are added to the rows with the same values in some columns.
-import { invalidField, Problem } from '../../../contract/errors.ts'
-import { formatBytes, type Limits } from '../../../contract/limits.ts'
+import { invalidField } from '../../../contract/errors.ts'
+import type { Limits } from '../../../contract/limits.ts'
 import { takeUniqueName } from '../../../contract/unique-name.ts'
-import type { WorkBudget } from '../../../json/index.ts'
+import { ensureCapacity, type WorkBudget } from '../../../json/index.ts'
 import { familyOf, isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Cell, createFirstRows, jsonOf, type RowSequence } from '../column/cursor.ts'
 import type { Snapshot } from '../column/snapshot.ts'
 import { createIdentify } from '../column/value-order.ts'
 import { forEachRow } from '../read/rows.ts'
+import { ENTRY_BYTES, KeptMemory } from './kept-memory.ts'
 import { TableBuilder } from './table-builder.ts'
 import { findColumns } from './unpivot.ts'
-
-/** Size of an entry of the map of rows, in bytes. */
-const ENTRY_BYTES = 64
 
 /**
  * Adds the other columns of `right` to the rows of `left` that have the same values in the columns `on`: `id`, or
@@ -53,44 +51,119 @@ export async function join(
   ]
   const builder = new TableBuilder(columns, limits.query_result_bytes)
   const width = left.columns.length
-  const none = [added.map(() => 'null')]
+  /** Adds a row with the values of a row of the other table; with missing ones if that is -1. */
+  const addRow = (cells: readonly Cell[], match: number): void => {
+    for (let k = 0; k < width; k++) builder.addCell(k, cells[k])
+    for (let k = 0; k < added.length; k++)
+      builder.addCell(width + k, match < 0 ? MISSING : matches.cellOf(match, k))
+    builder.endRow()
+  }
+  const addRows = async (cells: readonly Cell[], first: number): Promise<void> => {
+    for (let match = first; match >= 0; match = matches.next[match]) {
+      addRow(cells, match)
+      if (work.spend(columns.length)) await work.pause()
+    }
+  }
   await forEachRow(left, rows, (cells) => {
     const key = keyOfLeft(cells)
-    const found = (key === undefined ? undefined : matches.get(key)) ?? none
-    for (const values of found) {
-      for (const k of left.columns.keys()) builder.addCell(k, cells[k])
-      for (const [k, value] of values.entries()) builder.addJson(width + k, value)
-      builder.endRow()
-    }
-    return work.spend(found.length * columns.length) ? work.pause() : undefined
+    const match = key === undefined ? -1 : matches.find(key)
+    // Few rows have several matches.
+    if (match >= 0 && matches.next[match] >= 0) return addRows(cells, match)
+    addRow(cells, match)
+    return work.spend(columns.length) ? work.pause() : undefined
   })
   return builder
 }
 
-/** Returns the JSON of the added values of each row, by key. */
+const MISSING: Cell = { buf: Buffer.from('null'), start: 0, end: 4 }
+
+/** Initial number of rows that are kept, and size of their values in bytes. */
+const INITIAL_ROWS = 1024
+const INITIAL_BYTES = 16 * 1024
+/** Size of a row without its values, and of the end of a value, in bytes. */
+const ROW_BYTES = 8
+const END_BYTES = 4
+
+/** Rows of the other table, by their key. The rows with a key are a list, which `next` continues; −1 ends it. */
+class MatchingRows {
+  next = new Int32Array(INITIAL_ROWS)
+  /** The last row with the same key, by the first one. */
+  private last = new Int32Array(INITIAL_ROWS)
+  private readonly first = new Map<string, number>()
+  /** The JSON of all values, and where each ends. */
+  private text: Buffer = Buffer.allocUnsafe(INITIAL_BYTES)
+  private ends: Uint32Array
+  private rows = 0
+  private size = 0
+
+  /** `added`: positions of the columns whose values are kept. */
+  constructor(
+    private readonly added: readonly number[],
+    private readonly kept: KeptMemory,
+  ) {
+    this.ends = new Uint32Array(INITIAL_ROWS * added.length)
+  }
+
+  /** Returns the first row with a key; −1 without one. */
+  find(key: string): number {
+    return this.first.get(key) ?? -1
+  }
+
+  /** Returns the value of a row in the k-th column that is kept. */
+  cellOf(row: number, k: number): Cell {
+    const at = row * this.added.length + k
+    return { buf: this.text, start: at === 0 ? 0 : this.ends[at - 1], end: this.ends[at] }
+  }
+
+  /** Adds a row. Throws `too_large` if it needs too much memory. */
+  add(key: string, cells: readonly Cell[]): void {
+    const { added, rows: row } = this
+    const before = this.size
+    if (row === this.next.length) this.grow()
+    for (let k = 0; k < added.length; k++) {
+      const { buf, start, end } = cells[added[k]]
+      this.text = ensureCapacity(this.text, this.size, end - start)
+      this.size += buf.copy(this.text, this.size, start, end)
+      this.ends[row * added.length + k] = this.size
+    }
+    this.rows++
+    this.next[row] = -1
+    const first = this.first.get(key)
+    if (first === undefined) {
+      this.first.set(key, row)
+      this.last[row] = row
+    } else {
+      this.next[this.last[first]] = row
+      this.last[first] = row
+    }
+    const entry = first === undefined ? key.length + ENTRY_BYTES : 0
+    this.kept.add(entry + this.size - before + ROW_BYTES + added.length * END_BYTES)
+  }
+
+  private grow(): void {
+    const { next, last, ends } = this
+    this.next = new Int32Array(next.length * 2)
+    this.next.set(next)
+    this.last = new Int32Array(last.length * 2)
+    this.last.set(last)
+    this.ends = new Uint32Array(ends.length * 2)
+    this.ends.set(ends)
+  }
+}
+
+/** Reads the rows of the other table. */
 async function readMatches(
   snap: Snapshot,
   keyOf: KeyOf,
   added: readonly number[],
   { limits, work }: { limits: Limits; work: WorkBudget },
-): Promise<Map<string, string[][]>> {
-  const matches = new Map<string, string[][]>()
-  let bytes = 0
+): Promise<MatchingRows> {
+  const matches = new MatchingRows(added, new KeptMemory(limits, 'join'))
   await forEachRow(snap, createFirstRows(snap.rows), (cells) => {
     const key = keyOf(cells)
     if (key === undefined) return undefined
-    const values = added.map((k) => jsonOf(cells[k]))
-    bytes += values.reduce((sum, { length }) => sum + length, key.length + ENTRY_BYTES)
-    if (bytes > limits.query_result_bytes)
-      throw new Problem(
-        'too_large',
-        `join: the other table is larger than ${formatBytes(limits.query_result_bytes)} (limit query_result_bytes)`,
-        { field: 'join' },
-      )
-    const found = matches.get(key)
-    if (found) found.push(values)
-    else matches.set(key, [values])
-    return work.spend(key.length + values.length) ? work.pause() : undefined
+    matches.add(key, cells)
+    return work.spend(key.length + added.length) ? work.pause() : undefined
   })
   return matches
 }
