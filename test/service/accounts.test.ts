@@ -258,6 +258,52 @@ onBothStores('operating users', (test) => {
     await expect(deleteUser(store(), 'boss')).rejects.toThrow(/only administrator/)
   })
 
+  it('a request that arrives while its key is revoked, or its user disabled, changes nothing', async () => {
+    await made('slow')
+    let late = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => Date.now() + late)
+    const send = async (
+      path: string,
+      type: string,
+      parts: [string, string],
+      between: () => Promise<unknown>,
+    ) => {
+      const key = await test().key('slow', {})
+      const pulls = [
+        async () => parts[0],
+        async () => {
+          await between()
+          late += 5000
+          return parts[1]
+        },
+      ]
+      const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+        const next = pulls.shift()
+        if (next) controller.enqueue(Buffer.from(await next()))
+        else controller.close()
+      }
+      const answer = await test().ask('slow', 'POST', path, {
+        body: new ReadableStream({ pull }, { highWaterMark: 0 }),
+        headers: { authorization: `Bearer ${key}`, 'content-type': type, 'x-file-name': 'late.csv' },
+      })
+      return `${path} ${answer.status}`
+    }
+    const requests: [string, string, [string, string]][] = [
+      ['/v2/keys', 'application/json', [' '.repeat(70_000), '{"name":"persists"}']],
+      ['/v2/sessions', 'application/json', [' '.repeat(70_000), '{}']],
+      ['/v2/grids/upload', 'text/csv', [`a,b\n${'1,2\n'.repeat(20_000)}`, '3,4\n']],
+    ]
+    for (const [path, type, parts] of requests) {
+      expect(await send(path, type, parts, async () => {})).toBe(`${path} 201`)
+      expect(await send(path, type, parts, () => revokeKeys(store(), 'slow', 'all'))).toBe(`${path} 401`)
+      expect(await send(path, type, parts, () => setDisabled(store(), 'slow', true))).toBe(`${path} 401`)
+      await setDisabled(store(), 'slow', false)
+    }
+    clock.mockRestore()
+    expect((await listUsers(store())).find(({ username }) => username === 'slow')).toMatchObject({ files: 1 })
+    expect((await listKeys(store(), 'slow')).filter(({ name }) => name === 'persists')).toEqual([])
+  })
+
   it('revoking all keys of a user ends their sessions', async () => {
     await made('fred')
     const [key] = await listKeys(store(), 'fred')

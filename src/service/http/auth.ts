@@ -11,7 +11,7 @@ import { Lru } from '../store/schema/lru.ts'
 import type { Store } from '../store/store.ts'
 
 /** Lifetime of a cached credential, in ms. A revoked key works at most this much longer. */
-const CREDENTIAL_CACHE_MS = 2000
+export const CREDENTIAL_CACHE_MS = 2000
 /** Maximum number of cached credentials. */
 const MAX_CACHED_CREDENTIALS = 1000
 

@@ -12,6 +12,7 @@ import {
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Operation, OperationName } from '../../contract/operations/index.ts'
 import { readOnlyFields } from '../../contract/resources/index.ts'
+import type { Bytes } from '../../json/index.ts'
 import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'
 import { ChecksummedBytes, hasContentHash } from '../core/body-checksum.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
@@ -20,7 +21,7 @@ import { findHandler } from '../operations/handlers.ts'
 import { withoutCommit } from '../store/store.ts'
 import { parseTrace } from '../tracing/tracing.ts'
 import { createOperationResponse } from './answer.ts'
-import { checkOperator, checkScope } from './auth.ts'
+import { CREDENTIAL_CACHE_MS, checkOperator, checkScope } from './auth.ts'
 import {
   type BodyLimits,
   contentTypeOf,
@@ -171,10 +172,17 @@ function readVersion(operation: Operation, search: URLSearchParams): string | un
 
 /** Waits in the queue and receives the body: small ones in their slot, large ones before it. */
 async function admitRequest(context: HttpContext, checked: CheckedRequest): Promise<Outcome<HttpResponse>> {
-  const { operation, request, service, user } = checked
+  const { operation, caller, request, service, user } = checked
   const { requestQueue, uploadQueue, bodyBudget } = context
-  const read = (reading: Omit<BodyLimits, 'limits'>): Promise<ReceivedBody> =>
-    receiveBody(request, operation.body, { limits: service.limits, ...reading })
+  const checkAgain = createCallerCheck(context, checked)
+  const read = async (reading: Omit<BodyLimits, 'limits'>): Promise<ReceivedBody> => {
+    const received = await receiveBody(request, operation.body, { limits: service.limits, ...reading })
+    if (caller?.credential === undefined) return received
+    if (isStreamed(operation.body, contentTypeOf(request)))
+      return { ...received, bytes: checkAtEnd(received.bytes, checkAgain) }
+    await checkAgain()
+    return received
+  }
   const handleBody = (received: ReceivedBody): Promise<Outcome<HttpResponse>> =>
     callHandler(checked, received)
   if (checked.isUnlimited)
@@ -200,6 +208,29 @@ async function admitRequest(context: HttpContext, checked: CheckedRequest): Prom
     const received = await read({ take })
     return completeOutcome(await requestQueue.run(user, () => handleBody(received), request.isAborted))
   })
+}
+
+/**
+ * Returns a function that checks the credentials of a request again, if they were checked long ago: a body can arrive for
+ * hours, and the key can be revoked meanwhile. It throws `unauthenticated`.
+ */
+function createCallerCheck(
+  { authenticator }: HttpContext,
+  { caller, request }: CheckedRequest,
+): () => Promise<void> {
+  const since = performance.now()
+  return async () => {
+    if (performance.now() - since <= CREDENTIAL_CACHE_MS) return
+    const current = await authenticator.authenticate(request.headers)
+    if (current?.credential !== caller?.credential)
+      throw new Problem('unauthenticated', 'you were signed out while the request arrived')
+  }
+}
+
+/** Passes bytes on, and calls `check` before the end. */
+async function* checkAtEnd(bytes: Bytes, check: () => Promise<void>): Bytes {
+  yield* bytes
+  await check()
 }
 
 /** Returns options for reading a body without counting its bytes. */

@@ -51,10 +51,16 @@ onSqliteFirst('login in the browser', (test) => {
     expect(results.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401])
   })
 
-  it('a session with read scope authorizes only read scope', async () => {
-    const key = await test().key('alice', { scopes: 'read' })
-    const { headers } = await allow(asked, { authorization: `Bearer ${key}` })
-    expect((await redeem(codeOf(headers.get('refresh')))).json.scopes).toEqual(['read'])
+  it('a code makes a key: it requires write scope, and gives no more than the caller has', async () => {
+    const bearer = async (scopes: string) => ({
+      authorization: `Bearer ${await test().key('alice', { scopes })}`,
+    })
+    const { headers } = await allow(asked, await bearer('write'))
+    expect((await redeem(codeOf(headers.get('refresh')))).json.scopes).toEqual(['write'])
+    const reader = await bearer('read')
+    expect((await allow(asked, reader)).status).toBe(403)
+    const query = new URLSearchParams(asked).toString()
+    expect((await test().ask(undefined, 'GET', `/authorize?${query}`, { headers: reader })).status).toBe(403)
   })
 
   it.each([

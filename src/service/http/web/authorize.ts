@@ -4,6 +4,7 @@ import { HttpResponse } from '../../../contract/http.ts'
 import * as s from '../../../contract/schema.ts'
 import { createLoginCode } from '../../accounts/sessions.ts'
 import { type LoginRequest, renderAuthorizedPage, renderAuthorizePage } from '../../pages/forms/authorize.ts'
+import { checkScope } from '../auth.ts'
 import { receiveBody } from '../body.ts'
 import { refuseCrossSite } from '../browser.ts'
 import { authenticateRequest } from '../http-context.ts'
@@ -21,6 +22,8 @@ const AUTHORIZE_BODY = {
 export const authorizeForm = queued(async (context, { query, request }) => {
   const caller = await authenticateRequest(context, request)
   const loginRequest = parseLoginRequest(Object.fromEntries(new URLSearchParams(query)))
+  // The code makes a key, as `keys.create` does.
+  if (caller) checkScope(caller, 'write')
   if (caller) return createUncachedPage(200, renderAuthorizePage(caller.username, loginRequest))
   const location = `/signin?next=${encodeURIComponent(`/authorize?${query}`)}`
   return new HttpResponse(303, { location, 'cache-control': 'no-store' }, null)
@@ -29,10 +32,11 @@ export const authorizeForm = queued(async (context, { query, request }) => {
 /** `POST /authorize`: sends a login code to the command line. */
 export const authorize = queued(async (context, { request, line }) => {
   const { service } = context
-  const caller = await authenticateRequest(context, request)
   refuseCrossSite(request.headers, service.url)
-  if (!caller) throw new Problem('unauthenticated', 'this browser is not signed in')
   const { fields } = await receiveBody(request, AUTHORIZE_BODY, { limits: service.limits, take: () => {} })
+  const caller = await authenticateRequest(context, request)
+  if (!caller) throw new Problem('unauthenticated', 'this browser is not signed in')
+  checkScope(caller, 'write')
   const { port, challenge, state } = parseLoginRequest(fields as Record<string, string>)
   const scopes = ['read', 'write'].filter(
     (scope) => caller.scopes.has('admin') || caller.scopes.has(scope as 'read'),
