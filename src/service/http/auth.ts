@@ -186,14 +186,6 @@ export class Authenticator {
   }
 }
 
-/** Throws `forbidden` unless the caller's API key has `scope` (or `admin`). */
-export function checkScope(caller: Caller | undefined, scope: 'read' | 'write'): void {
-  if (!caller || caller.scopes.has(scope) || caller.scopes.has('admin')) return
-  throw new Problem('forbidden', `this API key has no ${scope} scope`, {
-    hint: 'Create a key that has it with: gridline key create --scopes read,write',
-  })
-}
-
 /** Throws unless the caller is an administrator and their API key has the admin scope. */
 export function checkOperator(caller: Caller | undefined): void {
   if (!caller) throw new Problem('unauthenticated', 'this requires an account')

@@ -13,7 +13,7 @@ import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Operation, OperationName } from '../../contract/operations/index.ts'
 import { readOnlyFields } from '../../contract/resources/index.ts'
 import type { Bytes } from '../../json/index.ts'
-import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'
+import { authorizeCall, type Caller, checkReplay, checkScope, notFound } from '../access/access.ts'
 import { ChecksummedBytes, hasContentHash } from '../core/body-checksum.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
@@ -21,7 +21,7 @@ import { findHandler } from '../operations/handlers.ts'
 import { withoutCommit } from '../store/store.ts'
 import { parseTrace } from '../tracing/tracing.ts'
 import { createOperationResponse } from './answer.ts'
-import { CREDENTIAL_CACHE_MS, checkOperator, checkScope } from './auth.ts'
+import { CREDENTIAL_CACHE_MS, checkOperator } from './auth.ts'
 import {
   type BodyLimits,
   contentTypeOf,
@@ -91,7 +91,22 @@ const REVEALING: ReadonlySet<string> = new Set<OperationName>([
   'mailings.send',
   'mailings.create',
   'images.create',
+  'collaborators.add',
+  'members.add',
+  'dashboards.create',
+  'dashboards.update',
+  'versions.revert',
 ])
+
+/** Operations that reveal content with some fields only. */
+const CHANGES_OF_FILES: ReadonlySet<string> = new Set<OperationName>(['files.update', 'plots.update'])
+
+/** Returns whether fields of a change let others read a file. Those who may read a folder may read what is moved into it. */
+function areRevealing(fields: Record<string, unknown>): boolean {
+  const { world_readable, share_key_enabled, share_items, parent, parent_path } = fields
+  const isShared = [world_readable, share_key_enabled, share_items].includes(true)
+  return isShared || parent !== undefined || parent_path !== undefined
+}
 
 /** Parses path, query and headers, and checks them without reading the store or the body. */
 function parseRequest(
@@ -266,6 +281,7 @@ async function callHandler(checked: CheckedRequest, received: ReceivedBody): Pro
   const service = dryStore ? { ...checked.service, store: dryStore } : checked.service
   let result: OperationResult<unknown>
   try {
+    if (CHANGES_OF_FILES.has(checked.name) && areRevealing(received.fields)) checkScope(caller, 'read')
     const call = await createCall(checked, received)
     const handler = findHandler(checked.name)
     result = await (typeof handler === 'function' ? handler : await handler)(service, call)

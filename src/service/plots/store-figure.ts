@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { NO_JSON_LIMITS, parseRaw, parseRawAsync, type RawJson } from '../../json/index.ts'
-import { canWrite, loadVisibleFile, type Principal } from '../access/access.ts'
+import { canWrite, checkScope, loadVisibleFile, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { listColumnsInDraft } from '../files/drafts.ts'
 import { findFreeName, truncateName } from '../files/names.ts'
@@ -374,7 +374,10 @@ async function checkSources(
     if (dataGrid === key) continue
     const { uids } = grids.get(key)!
     for (const uid of source.uids) {
-      if (uids?.has(uid) || before.has(`${key}:${uid}`)) continue
+      if (before.has(`${key}:${uid}`)) continue
+      // The readers of a plot see what it refers to.
+      checkScope(principal.caller, 'read')
+      if (uids?.has(uid)) continue
       const problem = uids
         ? `the grid ${key} has no column with uid ${JSON.stringify(uid)}`
         : `there is no grid ${key}, or you may not see it`

@@ -143,6 +143,35 @@ onBothStores('privacy', (test) => {
       )
       expect((await withKey(key, 'GET', `/v2/files/${fid}`)).status).toBe(403)
     })
+
+    it('a write-only key cannot let others read content', async () => {
+      const key = await test().key('alice', { scopes: 'write' })
+      const { fid, cols } = await test().grid('alice', 'kept secret', { a: [1] })
+      await ask('alice', 'POST', '/v2/teams', { name: 'readers' })
+      const figure = { data: [{ type: 'bar', ysrc: `${fid}:${cols[0].uid}` }], layout: {} }
+      const chart = { data: [{ type: 'bar', y: [3] }], layout: {} }
+      const own = await withKey(key, 'POST', '/v2/plots', { figure: chart, raw_data: 'grid' })
+      expect(own.status).toBe(200)
+      for (const [method, path, json] of [
+        ['PATCH', `/v2/files/${fid}`, { world_readable: true }],
+        ['PATCH', `/v2/files/${fid}`, { share_key_enabled: true }],
+        ['PATCH', `/v2/files/${fid}`, { parent: -1 }],
+        ['POST', `/v2/files/${fid}/collaborators`, { users: ['bob'] }],
+        ['POST', '/v2/teams/alice:readers/members', { users: ['bob'] }],
+        ['POST', '/v2/plots', { figure, world_readable: true }],
+        ['PATCH', `/v2/plots/${own.json.file.fid}`, { figure }],
+        ['PATCH', `/v2/plots/${own.json.file.fid}`, { world_readable: true }],
+        ['POST', '/v2/dashboards', { content: '{}' }],
+      ] as const) {
+        const { status, json: answer } = await withKey(key, method, path, json)
+        expect([path, status, answer?.errors?.[0].message]).toEqual([
+          path,
+          403,
+          'this API key has no read scope',
+        ])
+      }
+      expect((await withKey(key, 'PATCH', `/v2/files/${fid}`, { filename: 'renamed' })).status).toBe(200)
+    })
   })
 })
 

@@ -10,7 +10,7 @@ import { COLLECTOR_BYTES, type Collector } from './aggregates.ts'
 import type { Group, Key, Result } from './group-numbers.ts'
 import { ENTRY_BYTES, type KeptMemory } from './kept-memory.ts'
 
-/** What makes the groups. `pivotAt`: position of the column whose values become columns. */
+/** A grouping. `pivotAt`: position of the column whose values become columns. */
 interface CellPlan {
   keys: readonly (Key & { identify: Identify })[]
   results: readonly Result[]

@@ -2,13 +2,13 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../../contract/limits.ts'
 
-/** What a step may keep, as a multiple of the largest result. */
+/** Maximum memory that a step keeps, as a multiple of the largest result. */
 const KEPT_RESULTS = 2
 
 /** Size of an entry of a map of strings beside its text, in bytes. */
 export const ENTRY_BYTES = 100
 
-/** What to do about it, by the query parameter of a step. */
+/** Hints of its error, by the query parameter of a step. */
 const HINTS = {
   group: 'Choose fewer rows with a where, or group by columns with fewer different values.',
   pivot: 'Choose fewer rows with a where, or a pivot with fewer different values.',

@@ -4,11 +4,11 @@ import type { Problem } from '../../../contract/errors.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
 import { toByteStream } from '../../../json/index.ts'
+import { checkScope } from '../../access/access.ts'
 import { getAsset } from '../../pages/assets.ts'
 import { renderDocument } from '../../pages/html.ts'
 import type { Answer, PageRequest } from '../../pages/index.ts'
 import { createStreamResponse, retryAfterHeaders } from '../answer.ts'
-import { checkScope } from '../auth.ts'
 import {
   authenticateRequest,
   clientKeyOf,
