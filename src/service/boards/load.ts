@@ -1,12 +1,14 @@
-/** Loads the content of boards. */
+/** Loads and stores the content of boards. */
 import { Problem } from '../../contract/errors.ts'
 import type { Board } from '../../contract/resources/index.ts'
 import type { AuthorizedFile } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { storedContentOf } from '../store/aggregates/plots.ts'
-import { loadDecompressed } from '../store/aggregates/slice-json.ts'
+import { loadDecompressed, storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { FileKey } from '../store/schema/file-key.ts'
 import { parseBoard } from './content.ts'
+
+export const BOARD_MEDIA_TYPE = 'application/json'
 
 /**
  * Loads the content of a board as JSON text. Access must have been checked. Only writers get the file that it was made
@@ -23,6 +25,11 @@ export async function loadBoardContent(
   if (!rows) return text
   const { source: _, ...shown } = rows
   return JSON.stringify({ ...board, settings: { ...board.settings, board: shown } })
+}
+
+/** Stores the text of a board, to which nothing refers yet. */
+export function storeBoardText({ store }: Pick<Service, 'store'>, owner: string, text: string) {
+  return storeCompressed(store.blobs, owner, 1, Buffer.from(text))
 }
 
 /** Loads the content of a board as it is stored. */

@@ -8,20 +8,17 @@ import { checkItems } from '../boards/check-items.ts'
 import { encodeBoard, listItems, parseBoard, toNode } from '../boards/content.ts'
 import { assertOwnFilters } from '../boards/filters.ts'
 import { listPrivateItems } from '../boards/item-files.ts'
-import { loadBoardContent, loadBoardText } from '../boards/load.ts'
+import { BOARD_MEDIA_TYPE, loadBoardContent, loadBoardText, storeBoardText } from '../boards/load.ts'
 import type { OperationResult } from '../core/call.ts'
 import { formatDraftUrl, putDraftFile, toDraftCall } from '../files/drafts.ts'
 import { checkFilename, findFreeName, nameTaken, resolveDestination } from '../files/names.ts'
 import { createRowFields, takeIdlocal } from '../files/new-file.ts'
 import { checkCanChange, getFile, updateFile } from '../files/read.ts'
 import { applyUpdate } from '../files/update.ts'
-import { storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { FileKey } from '../store/schema/file-key.ts'
 import { loadChildren } from './folders.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
-/** Media type of the content. */
-const MEDIA_TYPE = 'application/json'
 /** Name of a board without one. */
 const DEFAULT_NAME = 'board'
 
@@ -42,7 +39,7 @@ export const dashboardHandlers = {
     const row = createRowFields(fields, limits)
     const text = encodeBoard(fields.content)
     await store.read((readers) => checkItems(service, readers, call, text))
-    const stored = await storeText(service, owner, text)
+    const stored = await storeBoardText(service, owner, text)
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
       const { files } = writers
       const parent = await resolveDestination(writers, owner, fields, limits)
@@ -62,7 +59,7 @@ export const dashboardHandlers = {
           filename: filename ?? (await findFreeName(files, owner, parent, DEFAULT_NAME)),
           ...row,
         }))
-      await writers.plots.setContent(file, stored, MEDIA_TYPE)
+      await writers.plots.setContent(file, stored, BOARD_MEDIA_TYPE)
       await writers.jobs.scheduleItems(file)
       if (taken) await files.change(owner, file.idlocal, row)
       await putDraftFile(writers, file, draft, call)
@@ -86,13 +83,13 @@ export const dashboardHandlers = {
       if (call.caller?.username !== call.fid.owner)
         assertOwnFilters(parseBoard(await loadBoardText(service, call.fid)), parseBoard(text))
     }
-    const stored = text === undefined ? undefined : await storeText(service, call.fid.owner, text)
+    const stored = text === undefined ? undefined : await storeBoardText(service, call.fid.owner, text)
     await updateFile(service, call, async (writers, access) => {
       const { owner, idlocal } = access.file
       if (stored) {
         const isShared = access.file.share_items > 0
         if (isShared && !access.roles.has('owner')) throw onlyOwnerChanges()
-        await writers.plots.setContent(access.file, stored, MEDIA_TYPE)
+        await writers.plots.setContent(access.file, stored, BOARD_MEDIA_TYPE)
         await writers.jobs.scheduleItems(access.file)
         await writers.files.change(owner, idlocal, isShared ? { share_items: Date.now() } : {})
       }
@@ -101,10 +98,6 @@ export const dashboardHandlers = {
     return loadDashboard(service, call, call.fid)
   },
 } satisfies Partial<Handlers>
-
-function storeText({ store }: Service, owner: string, text: string) {
-  return storeCompressed(store.blobs, owner, 1, Buffer.from(text))
-}
 
 /** Loads the metadata of a board, with its content. */
 async function loadDashboard(

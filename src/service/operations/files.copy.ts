@@ -5,6 +5,7 @@ import type { FileCopied } from '../../contract/resources/index.ts'
 import type { RawJson } from '../../json/index.ts'
 import { authorizeCall, loadVisibleFile, ownerPrincipal } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
+import { BOARD_MEDIA_TYPE, loadBoardContent, storeBoardText } from '../boards/load.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import { checkIfMatch } from '../core/etag.ts'
 import { findFreeName, truncateName } from '../files/names.ts'
@@ -41,16 +42,23 @@ export async function copyFile(
   const { store } = service
   const result = (await store.findResultOf<CopyResult>(write)) ?? (await copy())
   async function copy(): Promise<CopyResult> {
-    const { file } = await store.read((readers) => authorizeCall(readers, call))
+    const access = await store.read((readers) => authorizeCall(readers, call))
+    const { file } = access
     const fields = { owner, world_readable: make_public ? 1 : 0 }
     if (file.filetype === 'fold')
       throw new Problem('invalid_request', 'a folder cannot be copied', { hint: 'Copy the files in it.' })
     if (file.filetype === 'plot') return copyPlot(service, call, fields, deep_copy === true)
     if (file.filetype === 'grid') await flushTail(store, file)
+    // Readers do not get the file that a board was made from.
+    const board =
+      file.filetype === 'dashboard' && access.permission === 'read'
+        ? await storeBoardText(service, owner, await loadBoardContent(service, access))
+        : undefined
     const copyOnce = async (writers: Writers): Promise<CopyResult> => {
       const { file: original } = await authorizeAgain(writers, call)
       const created = await addCopy(writers, original, fields, original.filename)
       if (file.filetype === 'grid') await copyColumns(writers, original, created, owner)
+      else if (board) await writers.plots.setContent(created, board, BOARD_MEDIA_TYPE)
       else await copyContent(writers, original, created)
       if (file.filetype === 'dashboard') await writers.jobs.scheduleItems(created)
       return { idlocal: created.idlocal, made: [created.idlocal], warnings: [] }

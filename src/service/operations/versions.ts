@@ -23,11 +23,11 @@ export const versionHandlers = {
       const rows = await listVisibleVersions(readers, access, before, limit + 1)
       const page = rows.slice(0, limit)
       const versions: Version[] = []
-      // The URL of a refresh may hold a secret.
-      const knowsUrls = canSeeVersions(access)
+      // A source tag is for those who write, and the URL of a refresh may hold a secret.
+      const knowsSources = canSeeVersions(access)
       for (const row of page) {
         const meta = await loadVersionMeta(service, readers, access.file, row)
-        versions.push(knowsUrls || row.operation !== 'refresh' ? meta : { ...meta, source: null })
+        versions.push(knowsSources ? meta : { ...meta, source: null })
       }
       const next = rows.length > limit ? page.at(-1)!.version : null
       return { file: access.file, page, body: { versions, next } }

@@ -272,6 +272,14 @@ onSqliteFirst('boards', (test) => {
       expect((await test().ask('bob', 'GET', path)).text).not.toContain('layoffs')
       expect((await test().ask('alice', 'GET', path)).text).toContain('layoffs')
     }
+    for (const [user, isTold] of [
+      ['bob', false],
+      ['alice', true],
+    ] as const) {
+      const { json } = await test().ask(user, 'POST', `/v2/files/${fid}/copy`, { json: {} })
+      const copy = (await test().ask(user, 'GET', `/v2/dashboards/${json.new_fid}`)).text
+      expect([user, copy.includes('layoffs'), copy.includes('\\"text\\"')]).toEqual([user, isTold, true])
+    }
     const count = async () =>
       (await test().service.store.engine.read((db) => db.selectFrom('objects').select('key').execute()))
         .length

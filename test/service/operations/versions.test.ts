@@ -147,6 +147,17 @@ onBothStores('versions', (test) => {
       ).toBe(400)
     })
 
+    it('those who write see where a version comes from', async () => {
+      const headers = {
+        ...{ 'x-file-name': 'tagged.csv', 'content-type': 'text/csv', 'gridline-world-readable': 'true' },
+        'gridline-source-tag': 'TAG',
+      }
+      const { json } = await test().ask('alice', 'POST', '/v2/grids/upload', { body: 'a\n1\n', headers })
+      const sourceFor = async (user: string | undefined) =>
+        (await ask(user, 'GET', `/v2/files/${json.file.fid}/versions`)).json.versions[0].source
+      expect([await sourceFor('alice'), await sourceFor(undefined)]).toEqual(['TAG', null])
+    })
+
     it('earlier versions require write access, unless they are kept', async () => {
       const { fid } = (await upload('secret', 'a\nremoved\n')).json.file
       await upload('secret', 'a\nstays\n')
