@@ -3,12 +3,30 @@
 import { call, formatError } from './api.ts'
 import { create, createAction, createField, createSelect, findSection } from './dom.ts'
 
-/** Lifetimes of a new key. It cannot outlive the session, which ends after 30 days. */
+/** Lifetimes of a new key, in days. */
 const LIFETIMES = [
-  ['28d', '28 days'],
-  ['7d', '7 days'],
-  ['1d', 'a day'],
+  [28, '28 days'],
+  [7, '7 days'],
+  [1, 'a day'],
 ] as const
+/** Choice of a key that lives as long as the session. */
+const SESSION = 'session'
+
+/** Returns the minutes until the session ends, which a key cannot outlive; undefined if it does not end. */
+function findMinutesLeft(): number | undefined {
+  const { ends } = document.querySelector('main')!.dataset
+  return ends === undefined ? undefined : Math.floor((Number(ends) - Date.now()) / 60_000)
+}
+
+/** Returns the lifetimes that a new key can have. */
+function listLifetimes(): (readonly [value: string, label: string])[] {
+  const left = findMinutesLeft() ?? Number.POSITIVE_INFINITY
+  const fitting = LIFETIMES.filter(([days]) => days * 24 * 60 < left)
+  return [
+    ...(fitting.length < LIFETIMES.length ? ([[SESSION, 'as long as this session']] as const) : []),
+    ...fitting.map(([days, label]) => [`${days}d`, label] as const),
+  ]
+}
 
 const keys = findSection('keys')
 const teams = findSection('teams')
@@ -49,7 +67,7 @@ async function showKeys(): Promise<void> {
     ['read,write', 'read and change files'],
     ['read', 'only read'],
   ])
-  const lifetime = createSelect(LIFETIMES)
+  const lifetime = createSelect(listLifetimes())
   keys.replaceChildren(
     create(
       'ul',
@@ -81,7 +99,7 @@ async function showKeys(): Promise<void> {
         const json = {
           name: name.value.trim(),
           scopes: scopes.value.split(','),
-          expires: lifetime.value,
+          expires: lifetime.value === SESSION ? `${findMinutesLeft()}m` : lifetime.value,
         }
         const key = await call('keys.create', { json: json as never })
         await showKeys()

@@ -183,11 +183,21 @@ export function createWideField(label: string, field: HTMLElement, hint?: string
 
 /** Handles buttons with `data-action`. The page loads a script when one of its buttons is first pressed. */
 export function onAction(handlers: Readonly<Record<string, (button: HTMLElement) => unknown>>): void {
-  document.addEventListener('gridline:action', ({ target }) => {
+  const running = new Set<HTMLElement>()
+  document.addEventListener('gridline:action', async ({ target }) => {
     const button = target as HTMLElement
-    Promise.resolve(handlers[button.dataset.action ?? '']?.(button)).catch((error) =>
-      openDialog(button.textContent ?? '').say(formatError(error)),
-    )
+    const act = handlers[button.dataset.action ?? '']
+    // A second click, before the dialog of the first one was open.
+    const dialog = document.querySelector('dialog[open]')
+    if (!act || running.has(button) || (dialog && !dialog.contains(button))) return
+    running.add(button)
+    try {
+      await act(button)
+    } catch (error) {
+      openDialog(button.textContent ?? '').say(formatError(error))
+    } finally {
+      running.delete(button)
+    }
   })
 }
 

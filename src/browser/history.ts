@@ -51,14 +51,15 @@ class HistoryDialog {
       const { versions, next } = await call('versions.list', { path: { fid: this.fid }, query })
       this.next = next
       this.more.hidden = next === null
-      this.list.append(...versions.map((version) => this.createItem(version)))
+      this.list.append(...versions.map((version, k) => this.createItem(version, versions[k + 1]?.version)))
       if (this.list.childElementCount === 0) this.dialog.say('There are no versions yet.')
     } catch (error) {
       this.dialog.say(formatError(error))
     }
   }
 
-  private createItem(version: Version): HTMLLIElement {
+  /** `before`: the version before; undefined if it is not loaded. It can be any lower number, since versions are removed. */
+  private createItem(version: Version, before: number | undefined): HTMLLIElement {
     const { version: number, is_current, made_at, made_by, message, source, kept, name } = version
     const changed = create('p', { class: 'lead' }, describeCounts(version))
     const detail = create('div')
@@ -80,7 +81,7 @@ class HistoryDialog {
         detail,
       ),
     )
-    if (this.isPlot && number > 1) this.describeChart(number, changed)
+    if (this.isPlot && before !== undefined) this.describeChart(before, number, changed)
     return item
   }
 
@@ -145,13 +146,21 @@ class HistoryDialog {
   }
 
   private async showDifference(number: number, detail: HTMLElement): Promise<void> {
+    const { versions } = await call('versions.list', {
+      path: { fid: this.fid },
+      query: { before: number, page_size: 1 },
+    })
+    if (versions.length === 0) throw new Error('The versions before this one are gone.')
+    const [before] = versions
     const query = {
       version: String(number),
-      base_version: String(number - 1),
+      base_version: String(before.version),
       limit: MAX_LISTED_ROWS,
       context: true,
     }
-    detail.replaceChildren(...createDifference(await loadDiff(this.fid, query)))
+    const difference = createDifference(await loadDiff(this.fid, query))
+    const since = create('p', {}, `Changes since version ${before.version}`)
+    detail.replaceChildren(...(before.version < number - 1 ? [since] : []), ...difference)
   }
 
   /** Loads the figure of a version, once. */
@@ -166,11 +175,9 @@ class HistoryDialog {
     return figure
   }
 
-  /** Says what changed in a chart since the version before. */
-  private async describeChart(number: number, place: HTMLElement): Promise<void> {
-    const [before, after] = await Promise.all([this.loadFigure(number - 1), this.loadFigure(number)]).catch(
-      () => [],
-    )
+  /** Says what changed in a chart between two versions. */
+  private async describeChart(from: number, to: number, place: HTMLElement): Promise<void> {
+    const [before, after] = await Promise.all([this.loadFigure(from), this.loadFigure(to)]).catch(() => [])
     if (before && after) place.textContent = describeChanges(before, after)
   }
 }

@@ -177,6 +177,8 @@ class CellEditor {
         const isKept = value.value === shown && before !== 'null'
         const after = isEmpty.checked ? 'null' : isKept ? before : toJson(value.value, column.type)
         if (after === before) return 'stay'
+        // A column can be shorter than others.
+        while (items.length < row) items.push('null')
         items[row - 1] = after
         await this.replaceItems(column, items, message)
       },

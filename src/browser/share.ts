@@ -105,7 +105,7 @@ class ShareDialog {
       const name = folder.filename
       if (folder.world_readable) reasons.push(`Everybody: the folder ${name} is public.`)
       if (folder.share_key) reasons.push(`Everybody with the secret link of the folder ${name}.`)
-      for (const person of people) reasons.push(`${nameOf(person)}: through the folder ${name}.`)
+      for (const person of people) reasons.push(`${this.nameOf(person)}: through the folder ${name}.`)
       parent = folder.parent
     }
     return reasons
@@ -179,7 +179,7 @@ class ShareDialog {
       ...(share_key ? ['Everybody with the secret link.'] : []),
       ...this.people.map(
         (person) =>
-          `${nameOf(person)}: ${person.type === 'team' ? 'the members of the team ' : ''}can ${person.readonly ? 'see' : 'change'} it.`,
+          `${this.nameOf(person)}: ${person.type === 'team' ? 'the members of the team ' : ''}can ${person.readonly ? 'see' : 'change'} it.`,
       ),
       ...(this.file.type === 'plot' ? ['Who can see this chart can see the data that it shows.'] : []),
       ...this.folderReasons,
@@ -191,8 +191,10 @@ class ShareDialog {
       create(
         'li',
         {},
-        `${nameOf(person)} · can ${person.readonly ? 'see' : 'change'}`,
-        this.createAction('Remove', () => this.remove(person), { 'aria-label': `Remove ${nameOf(person)}` }),
+        `${this.nameOf(person)} · can ${person.readonly ? 'see' : 'change'}`,
+        this.createAction('Remove', () => this.remove(person), {
+          'aria-label': `Remove ${this.nameOf(person)}`,
+        }),
       ),
     )
     const name = create('input', {
@@ -257,10 +259,15 @@ class ShareDialog {
     }
   }
 
+  /** Returns the name of a person or team: teams of others have that of their owner before it. */
+  private nameOf({ username, owner, name, email }: Collaborator): string {
+    const team = owner === undefined || owner === this.meta.owner ? name : `${owner}:${name}`
+    return username ?? team ?? email ?? ''
+  }
+
   private async remove(person: Collaborator): Promise<void> {
-    const name = nameOf(person)
-    const json =
-      person.type === 'team' ? { teams: [name] } : { users: [person.username ?? person.email ?? name] }
+    const name = this.nameOf(person)
+    const json = person.type === 'team' ? { teams: [`${person.owner}:${person.name}`] } : { users: [name] }
     try {
       const { remaining_access, warnings } = await call('collaborators.remove', { path: this.path, json })
       await this.load()
@@ -400,10 +407,6 @@ function labelOf(control: Element | null): string {
     control?.textContent ??
     ''
   )
-}
-
-function nameOf({ username, name, email }: Collaborator): string {
-  return username ?? name ?? email ?? ''
 }
 
 function escapeAttribute(text: string): string {

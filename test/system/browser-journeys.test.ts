@@ -272,6 +272,58 @@ it('the history of a cell finds its row without a key, also with missing and rep
   await page.browserContext().close()
 })
 
+it('a cell below the end of a column is corrected; a difference is that to the version that is left before', async () => {
+  const { test } = site()
+  const { fid } = await test.grid('alice', 'uneven', { a: [1, 2, 3], b: ['x'] })
+  const { page, errors } = await signedIn('alice')
+  await page.goto(pathOf(fid))
+  await press(page, 'Correct cells', 'main')
+  await page.waitForSelector('thead button')
+  await page.click('main tbody tr:nth-child(3) td:last-child')
+  await page.waitForSelector('dialog textarea')
+  await fill(page, 'dialog .fields textarea', 'new')
+  await pressAndGo(page, 'Save')
+  const content = async () => (await test.ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)).text
+  expect(await content()).toBe('a,b\n1,x\n2,\n3,new\n')
+  for (const row of [4, 5]) {
+    const headers = { 'gridline-message': `row ${row}` }
+    expect(
+      await test.status('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[row, 'y']] }, headers }),
+    ).toBe(201)
+  }
+  expect(await test.status('alice', 'DELETE', `/v2/files/${fid}/versions?version=3`)).toBe(200)
+  await page.goto(pathOf(fid))
+  // Two quick clicks open one dialog.
+  await page.$eval('button[data-action=history]', (button) => {
+    for (const _ of [1, 2]) (button as HTMLButtonElement).click()
+  })
+  await page.waitForSelector('.history li')
+  expect(await page.$$eval('dialog', ({ length }) => length)).toBe(1)
+  await press(page, 'Show the difference')
+  await page.waitForSelector('.history ins')
+  expect(await page.$eval('.history', ({ textContent }) => textContent)).toContain('Changes since version 2')
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+})
+
+it('a key that is made on the account page ends with a session that ends soon', async () => {
+  const { test } = site()
+  const key = test.keys.get('bob')!
+  test.keys.set('bob', await test.key('bob', { expires: '12h' }))
+  const { page, errors } = await signedIn('bob')
+  test.keys.set('bob', key)
+  await page.goto(`${site().url}/account`)
+  await page.waitForSelector('#keys select')
+  await fill(page, '#keys input', 'short')
+  await press(page, 'Create a key', '#keys')
+  await page.waitForSelector('#new-key')
+  const { keys } = await ask('/v2/keys', 'bob')
+  const { expires_at } = keys.find(({ name }: { name: string }) => name === 'short')
+  expect(Date.parse(expires_at)).toBeGreaterThan(Date.now() + 11 * 3600_000)
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+})
+
 it('files are renamed, moved, copied, starred, trashed, restored and deleted, alone and several at once', async () => {
   const { test } = site()
   const { fid } = await test.grid('alice', '<b>odd name', { a: [1] })

@@ -6,6 +6,7 @@ export const Collaborator = s.object({
   type: s.optional(s.enumOf(['email', 'team'])),
   username: s.optional(s.string()),
   name: s.optional(s.string()),
+  owner: s.optional(s.string({ description: 'Owner of the team, for the owner of the file.' })),
   email: s.optional(s.nullable(s.string())),
   readonly: s.boolean(),
 })

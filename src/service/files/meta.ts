@@ -35,14 +35,15 @@ const MAX_FIGURE_BYTES = 16 * 1024 * 1024
 
 const READONLY_BY_GRANT: Record<CollaboratorRow['may_write'], boolean> = { 0: true, 1: false }
 
-/** Converts a collaborator row. Only the owner sees e-mail addresses. See docs/api.md#collaborators. */
+/** Converts a collaborator row. Only the owner sees e-mail addresses, and whose teams they are. See docs/api.md#collaborators. */
 export function formatCollaborator(
-  { kind, name, may_write, teamName }: RelatedCollaborator,
+  { kind, name, may_write, team }: RelatedCollaborator,
   forOwner: boolean,
 ): Collaborator {
   const readonly = READONLY_BY_GRANT[may_write]
   if (kind === 'email') return { type: 'email', email: forOwner ? name : null, readonly }
-  if (kind === 'team') return { type: 'team', name: teamName ?? name, readonly }
+  if (kind === 'team')
+    return { type: 'team', name: team?.name ?? name, ...(forOwner && { owner: team?.owner }), readonly }
   return { username: name, email: null, readonly }
 }
 

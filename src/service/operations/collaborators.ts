@@ -102,10 +102,10 @@ async function warnOfRemainingAccess(writers: Writers, file: FileRow, text: stri
   const reasons: string[] = []
   for (const ancestor of [file, ...(await writers.folders.loadAncestors(file))]) {
     const [{ collaborators }] = await writers.relations.loadRelations([{ owner, idlocal: ancestor.idlocal }])
-    for (const { kind, name, may_write, teamName } of collaborators) {
+    for (const { kind, name, may_write, team } of collaborators) {
       const isMember = kind === 'team' && (await writers.sharing.listMembers(name)).includes(user.owner)
       if (!isMember && !(kind === 'user' && name === user.owner)) continue
-      const by = isMember ? `the team ${teamName ?? name}` : 'a share'
+      const by = isMember ? `the team ${team?.name ?? name}` : 'a share'
       const location = ancestor === file ? '' : ` of the folder ${ancestor.filename}`
       reasons.push(`${by}${location} (${ACCESS_BY_GRANT[may_write]})`)
     }
@@ -199,10 +199,11 @@ export const sharingHandlers = {
         await removeGrants(text, ({ kind, name }) => kind !== 'team' && lowerCaseAscii(name) === username)
       }
       for (const text of teams) {
-        const [, requestedName] = /^(?:[^:]*:)?(.*)$/s.exec(text.toLowerCase())!
+        const [, owner, name] = /^(?:([^:]*):)?(.*)$/s.exec(text.toLowerCase())!
         await removeGrants(
           text,
-          ({ kind, teamName }) => kind === 'team' && teamName?.toLowerCase() === requestedName,
+          ({ team }) =>
+            team?.name.toLowerCase() === name && (owner === undefined || team.owner.toLowerCase() === owner),
         )
       }
       await writers.files.change(owner, idlocal)

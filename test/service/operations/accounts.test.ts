@@ -62,6 +62,23 @@ onBothStores('accounts', (test) => {
       expect([both.status, both.json.errors[0].hint]).toEqual([409, expect.stringContaining('alice:Twice')])
     })
 
+    it('of two teams with one name, that of an owner is removed', async () => {
+      const { fid } = await test().grid('carol', 'for both teams', { a: [1] })
+      const path = `/v2/files/${fid}/collaborators`
+      for (const owner of ['alice', 'bob']) {
+        await ask(owner, 'POST', '/v2/teams', { name: 'Pair', members: ['carol', 'alice'] })
+        expect((await ask('carol', 'POST', path, { teams: [`${owner}:pair`] })).status).toBe(200)
+      }
+      const ownersFor = async (user: string) =>
+        (await ask(user, 'GET', path)).json.map(({ owner }: { owner?: string }) => owner).sort()
+      expect([await ownersFor('carol'), await ownersFor('alice')]).toEqual([
+        ['alice', 'bob'],
+        [undefined, undefined],
+      ])
+      await ask('carol', 'DELETE', path, { teams: ['Bob:pair'] })
+      expect(await ownersFor('carol')).toEqual(['alice'])
+    })
+
     it('sharing with a team of strangers is answered like sharing with a missing team', async () => {
       await ask('carol', 'POST', '/v2/teams', { name: 'secret-club' })
       const { fid } = await test().grid('alice', 'no club', { a: [1] })

@@ -31,6 +31,6 @@ gridline upload sales.csv --plot auto</pre><button type="button" data-copy="logi
 <noscript><p class="note">Without scripts, use <code>gridline whoami</code>, <code>gridline key</code> and <code>gridline team</code>.</p></noscript>`
   return createSitePage('Account', body, caller, query, {
     scripts: [assetPathOf('account.js')],
-    context: { user: caller.username },
+    context: { user: caller.username, ...(caller.expiresAt !== null && { ends: String(caller.expiresAt) }) },
   })
 }

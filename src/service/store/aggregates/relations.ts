@@ -5,8 +5,8 @@ import type { Db } from '../schema/schema.ts'
 import type { CollaboratorRow } from './sharing.ts'
 
 export interface RelatedCollaborator extends Pick<CollaboratorRow, 'kind' | 'name' | 'may_write'> {
-  /** Name of the team, as its owner wrote it; null for users and e-mail addresses. */
-  teamName: string | null
+  /** Owner and name of the team; null for users and e-mail addresses. */
+  team: { owner: string; name: string } | null
 }
 
 /** Stars, collaborators and references of a file. */
@@ -74,7 +74,7 @@ export class RelationReader {
           row_number() over (partition by owner, idlocal order by username) as k
         from stars where ${matchesAnyFile(starred, 'owner', 'idlocal')}) as s where k <= ${sql.lit(MAX_STAR_NAMES)}`)
     if (shared.length > 0)
-      parts.push(sql`select 'collaborator' as what, c.owner, c.idlocal, c.name, c.may_write as number, c.kind, t.name as team
+      parts.push(sql`select 'collaborator' as what, c.owner, c.idlocal, c.name, c.may_write as number, c.kind, t.owner || ':' || t.name as team
         from collaborators c left join teams t on c.kind = 'team' and t.name_key = c.name
         where ${matchesAnyFile(shared, 'c.owner', 'c.idlocal')}`)
     if (references)
@@ -100,6 +100,13 @@ export class RelationReader {
   }
 }
 
+/** Parses `owner:name`. */
+function parseTeam(text: string | null): RelatedCollaborator['team'] {
+  if (text === null) return null
+  const at = text.indexOf(':')
+  return { owner: text.slice(0, at), name: text.slice(at + 1) }
+}
+
 /** Adds a row of the query to the relations of its file. */
 function addRelation(to: Relations, { what, name, number, kind, team }: RelationRow): void {
   switch (what) {
@@ -112,7 +119,7 @@ function addRelation(to: Relations, { what, name, number, kind, team }: Relation
         kind,
         name,
         may_write: Number(number) === 1 ? 1 : 0,
-        teamName: team,
+        team: parseTeam(team),
       })
       break
     case 'reference':
