@@ -1,5 +1,6 @@
 // Handlers of each kind of background job.
 
+import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import type { DeliveryService } from '../alerts/deliver.ts'
 import type { ItemService } from '../boards/refer-to-items.ts'
@@ -64,9 +65,15 @@ async function repeatBatches(
 }
 
 /** Deletes expired and unreferenced data. Returns the time of the next sweep. */
-async function sweep(store: Store, leased: LeasedJob): Promise<number> {
-  await store.sweep(undefined, () => leased.write(async () => {}))
-  return Date.now() + SWEEP_INTERVAL_MS
+function sweep(store: Store, leased: LeasedJob): Promise<number | undefined> {
+  return keepLease(leased, async (isLost) => {
+    await store.sweep(undefined, async () => {
+      // Another server goes on.
+      if (leased.isStopping) throw new Problem('aborted', 'the server is stopping')
+      if (isLost()) await leased.write(async () => {})
+    })
+    return Date.now() + SWEEP_INTERVAL_MS
+  })
 }
 
 /** Indexes the modification dates of grids that have received no rows for a while. */
@@ -212,8 +219,11 @@ async function mail(service: MailingService, held: LeasedJob): Promise<number | 
 }
 
 /** Flushes the tail of a grid to slices. */
-async function fold(store: Store, { job, write }: LeasedJob): Promise<undefined> {
+async function fold(store: Store, held: LeasedJob): Promise<number | undefined> {
   const { flushTail } = await import('../grids/change/flush.ts')
-  await flushTail(store, { owner: job.owner, idlocal: Number(job.key) }, write)
-  await write(({ jobs }) => jobs.deleteFinished(job))
+  const { owner, key } = held.job
+  return keepLease(held, async () => {
+    await flushTail(store, { owner, idlocal: Number(key) }, held.write)
+    return undefined
+  })
 }

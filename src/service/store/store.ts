@@ -138,7 +138,7 @@ export interface Store {
   onJob(listener: () => void): void
   /**
    * Deletes expired versions, drafts, audit events and idempotency keys, and blobs unreferenced for `grace`
-   * ms (default: a day). Several servers may sweep at once. Calls `throwIfStopped` between two steps.
+   * ms (default: a day). Several servers may sweep at once. Calls `throwIfStopped` between two steps, and between parts of long ones.
    */
   sweep(grace?: number, throwIfStopped?: () => Promise<void>): Promise<void>
   close(): Promise<void>
@@ -344,7 +344,7 @@ async function sweep(
     () => expireVersions(engine, limits),
     () => expireDrafts(engine, limits),
     () => expireAudit(engine, limits),
-    () => blobs.collectUnreferenced(grace),
+    () => blobs.collectUnreferenced(grace, Date.now(), throwIfStopped),
     () => locations.measureSizes(throwIfStopped),
     () => engine.updateStatistics(),
   ]) {

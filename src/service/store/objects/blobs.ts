@@ -23,7 +23,7 @@ export interface Blobs extends BlobReader {
    * Removes objects unreferenced for `grace` ms, in batches, so that no transaction takes long. Returns how
    * many.
    */
-  collectUnreferenced(grace?: number, now?: number): Promise<number>
+  collectUnreferenced(grace?: number, now?: number, throwIfStopped?: () => Promise<void>): Promise<number>
 }
 
 /** Keys of the objects of a running upload. */

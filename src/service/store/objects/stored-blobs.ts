@@ -195,10 +195,15 @@ export class StoredBlobs implements Blobs {
     return bytesByName
   }
 
-  async collectUnreferenced(grace = GRACE_MS, now = Date.now()): Promise<number> {
+  async collectUnreferenced(
+    grace = GRACE_MS,
+    now = Date.now(),
+    throwIfStopped = async (): Promise<void> => {},
+  ): Promise<number> {
     await this.touchClaims(now)
     let removed = 0
     for await (const rows of readObjectBatches(this.engine, BATCH_ROWS)) {
+      await throwIfStopped()
       const old = rows.filter(({ changed_at }) => changed_at < now - grace)
       for (const owner of new Set(old.map((row) => row.owner)))
         removed += await this.endUnused(

@@ -35,8 +35,8 @@ export class UnkeptBlobs implements Blobs {
     return this.fresh.get(blobIdOf(ref)) ?? this.known.get(ref.hash) ?? ref
   }
 
-  collectUnreferenced(grace?: number, now?: number): Promise<number> {
-    return this.stored.collectUnreferenced(grace, now)
+  collectUnreferenced(...options: Parameters<Blobs['collectUnreferenced']>): Promise<number> {
+    return this.stored.collectUnreferenced(...options)
   }
 
   async put(owner: string, bytes: Uint8Array): Promise<BlobRef> {
