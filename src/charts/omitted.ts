@@ -344,11 +344,17 @@ function countUnknownRegions({ geojson, featureidkey = 'id', locations, z }: Att
   ).length
 }
 
-/** Returns the row numbers of negative parts of a whole: pie slices, and shares of stacked bars and areas. */
+/** Returns the attribute with the values of a trace: `values`, or the axis along which its bars grow. */
+export function valueKeyOf({ type, orientation }: Attributes): 'values' | 'x' | 'y' {
+  return type === 'pie' ? 'values' : orientation === 'h' ? 'x' : 'y'
+}
+
+/** Returns the row numbers of negative parts of a whole: pie slices, and shares of stacked and centered bars and areas. */
 export function findNegativeParts(trace: Attributes, layout: Attributes): number[] {
-  const isShare = layout.barnorm === 'percent' || trace.groupnorm === 'percent'
+  const isCenteredBar = layout.meta?.isCentered === true && trace.type === 'bar'
+  const isShare = layout.barnorm === 'percent' || trace.groupnorm === 'percent' || isCenteredBar
   if (trace.type !== 'pie' && !isShare) return []
-  const values = Array.from(listOf(trace.type === 'pie' ? trace.values : trace.y))
+  const values = Array.from(listOf(trace[valueKeyOf(trace)]))
   return values.flatMap((value, k) => (typeof value === 'number' && value < 0 ? [k] : []))
 }
 

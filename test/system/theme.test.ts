@@ -359,6 +359,17 @@ it('areas with negative values become lines, and shares omit them; notes say so'
   expect(footIn(areas.layout)).toBe('Areas with values below zero are drawn as lines, not stacked')
   const bars = drawnOf([{ type: 'bar', x: ['a', 'b'], y: [3, -1] }], { barnorm: 'percent' })
   expect([bars.data[0].y, footIn(bars.layout)]).toEqual([[3, null], 'Not shown: 1 value below zero'])
+  const lying = { type: 'bar', orientation: 'h', x: [3, -1], y: [-5, 6] }
+  const flat = drawnOf([lying], { barnorm: 'percent' })
+  expect([flat.data[0].x, flat.data[0].y, footIn(flat.layout)]).toEqual([
+    [3, null],
+    [-5, 6],
+    'Not shown: 1 value below zero',
+  ])
+  for (const bar of [lying, { type: 'bar', x: ['a', 'b'], y: [3, -1] }]) {
+    const centered = drawnOf([bar, { ...bar, name: 'more' }], { meta: { isCentered: true } })
+    expect(footIn(centered.layout)).toBe('Not shown: 2 values below zero')
+  }
 })
 
 it('missing steps of a heatmap are empty, not covered by their neighbors', () => {

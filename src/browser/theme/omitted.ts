@@ -1,6 +1,12 @@
 // Lists omitted data in the footer, and removes rows that cannot be drawn: see docs/guide.md#themes.
 import { listOf } from '../../charts/figure/lists.ts'
-import { describeOmitted, dropOtherTexts, dropUnplacedRows, findNegativeParts } from '../../charts/omitted.ts'
+import {
+  describeOmitted,
+  dropOtherTexts,
+  dropUnplacedRows,
+  findNegativeParts,
+  valueKeyOf,
+} from '../../charts/omitted.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import type { Attributes, Draft } from './arrangement.ts'
 
@@ -22,9 +28,9 @@ export function dropUndrawableRows({ data, layout }: Draft): void {
 /** Returns a trace without negative shares, which are not parts of a whole. */
 function dropNegativeShares(trace: Attributes, layout: Attributes): Attributes {
   const negative = trace.type === 'pie' ? [] : findNegativeParts(trace, layout)
-  return negative.length === 0
-    ? trace
-    : { ...trace, y: [...listOf(trace.y)].map((y, k) => (negative.includes(k) ? null : y)) }
+  if (negative.length === 0) return trace
+  const key = valueKeyOf(trace)
+  return { ...trace, [key]: [...listOf(trace[key])].map((value, k) => (negative.includes(k) ? null : value)) }
 }
 
 /** Returns a trace without values that a logarithmic axis cannot show: lines would run to its end. */
