@@ -61,9 +61,14 @@ export function assertEnabled(username: string, user: Pick<UserRow, 'disabled_at
   if (user?.disabled_at !== null) throw new Problem('forbidden', `the account of ${username} is disabled`)
 }
 
+/** Returns whether the caller's API key has `scope` (or `admin`); true without one. */
+export function hasScope(caller: Caller | undefined, scope: 'read' | 'write'): boolean {
+  return !caller || caller.scopes.has(scope) || caller.scopes.has('admin')
+}
+
 /** Throws `forbidden` unless the caller's API key has `scope` (or `admin`). */
 export function checkScope(caller: Caller | undefined, scope: 'read' | 'write'): void {
-  if (!caller || caller.scopes.has(scope) || caller.scopes.has('admin')) return
+  if (hasScope(caller, scope)) return
   throw new Problem('forbidden', `this API key has no ${scope} scope`, {
     hint: 'Create a key that has it with: gridline key create --scopes read,write',
   })

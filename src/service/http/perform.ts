@@ -13,7 +13,7 @@ import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Operation, OperationName } from '../../contract/operations/index.ts'
 import { readOnlyFields } from '../../contract/resources/index.ts'
 import type { Bytes } from '../../json/index.ts'
-import { authorizeCall, type Caller, checkReplay, checkScope, notFound } from '../access/access.ts'
+import { authorizeCall, type Caller, checkReplay, checkScope, hasScope, notFound } from '../access/access.ts'
 import { ChecksummedBytes, hasContentHash } from '../core/body-checksum.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
@@ -43,7 +43,7 @@ import {
 import { PAGE_HEADERS } from './page-headers.ts'
 import { decodeHeaderText, readHeaders, readQuery } from './parameters.ts'
 import { adaptBody } from './quirks.ts'
-import { canReadContent, redactBody, redactError } from './redact.ts'
+import { redactBody, redactError } from './redact.ts'
 import type { OperationRequest } from './route.ts'
 
 /** A request whose path, query and headers are checked. */
@@ -286,7 +286,7 @@ async function callHandler(checked: CheckedRequest, received: ReceivedBody): Pro
     const handler = findHandler(checked.name)
     result = await (typeof handler === 'function' ? handler : await handler)(service, call)
   } catch (error) {
-    throw isSafe || canReadContent(caller) ? error : redactError(error)
+    throw isSafe || hasScope(caller, 'read') ? error : redactError(error)
   } finally {
     await dryStore?.giveUp()
   }
@@ -296,10 +296,10 @@ async function callHandler(checked: CheckedRequest, received: ReceivedBody): Pro
   if (createBody && !isNotModified(request, result.etag))
     return async () => {
       const completed = { ...result, ...(await createBody(user, createWork(service, caller, request))) }
-      if (!isSafe && !canReadContent(caller)) completed.body = redactBody(completed.body)
+      if (!isSafe && !hasScope(caller, 'read')) completed.body = redactBody(completed.body)
       return createOperationResponse(operation, completed, request)
     }
-  if (!isSafe && !canReadContent(caller)) {
+  if (!isSafe && !hasScope(caller, 'read')) {
     result.body = redactBody(result.body)
     result.etag = undefined
   }

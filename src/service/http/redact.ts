@@ -1,13 +1,5 @@
 /** Removes file content from responses to API keys without the read scope. */
 import { type ErrorCode, Problem } from '../../contract/errors.ts'
-import type { Caller } from '../access/access.ts'
-
-/**
- * Returns whether the caller may see the content of files: false only for API keys without the read scope.
- */
-export function canReadContent(caller: Caller | undefined): boolean {
-  return !caller || caller.scopes.has('read') || caller.scopes.has('admin')
-}
 
 /**
  * Errors for API keys without the read scope, by code: unchanged (true), without hint and location (false),

@@ -1,6 +1,6 @@
 /** Buttons of the actions on a file. Scripts handle them; readers without scripts do not see them. */
 import { formatFid } from '../../../contract/fid.ts'
-import { canWrite, type Principal, resolveVisibleFile } from '../../access/access.ts'
+import { canWrite, hasScope, type Principal, resolveVisibleFile } from '../../access/access.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
 import { renderActionButton, renderData } from '../html.ts'
@@ -25,7 +25,7 @@ export async function loadFileAccess(
   const visible = await resolveVisibleFile(readers, file, principal)
   return {
     isTrashed: visible?.state === 'trashed',
-    canWrite: caller !== undefined && (await canWrite(readers, file, principal)),
+    canWrite: caller !== undefined && hasScope(caller, 'write') && (await canWrite(readers, file, principal)),
     isStarred:
       caller !== undefined && (await readers.sharing.hasStar(file.owner, file.idlocal, caller.username)),
     isVersion: version !== undefined,
@@ -39,7 +39,8 @@ export function renderFileActions(
   { canWrite: mayWrite, isStarred, isTrashed, isVersion }: FileAccess,
 ): string {
   const { caller, shareKey } = principal
-  if (!caller || isVersion) return ''
+  // A session that only reads changes nothing.
+  if (!caller || isVersion || !hasScope(caller, 'write')) return ''
   const isOwner = caller.username === file.owner
   if (isTrashed)
     return file.trashed_at === null || !isOwner
