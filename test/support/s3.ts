@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** Faults of the next requests. */
-export type Fault = 'error' | 'slow down' | 'cut' | 'silent'
+export type Fault = 'error' | 'slow down' | 'cut' | 'silent' | 'hang' | 'wrong' | 'missing'
 
 /**
  * A server that speaks S3 and refuses what AWS refuses: signatures (version 4) over all that is sent, bodies that are not
@@ -62,6 +62,8 @@ export class S3Server {
         : undefined)
     if (fault === 'error') return refuse(response, 500, 'InternalError')
     if (fault === 'slow down') return refuse(response, 503, 'SlowDown')
+    if (fault === 'missing') return refuse(response, 404, 'NoSuchKey')
+    if (fault === 'hang') return
     // Done, but the response is lost.
     const lost = fault === 'silent'
     const url = new URL(request.url!, 'http://x')
@@ -93,7 +95,7 @@ export class S3Server {
           response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy())
           return
         }
-        return void response.end(bytes)
+        return void response.end(fault === 'wrong' ? bytes.map((byte) => byte ^ 1) : bytes)
       }
       case 'DELETE':
         if (!this.mayDelete) return refuse(response, 403, 'AccessDenied')

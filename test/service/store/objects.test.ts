@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
 import { FileObjects } from '../../../src/service/store/objects/file-objects.ts'
 import { openStore } from '../../../src/service/store/store.ts'
@@ -215,6 +215,42 @@ describe('a bucket', () => {
     bucket.objects.set(key, bytes)
     const failed = await read()
     expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, expect.any(String)])
+    bucket.objects.clear()
+    await test.service.close()
+  })
+
+  it('one wrong answer of a bucket is no damage', async () => {
+    const test = await open(await newDatabase(inject('postgres')), bucket.address)
+    await test.user('alice')
+    const { fid } = await test.grid('alice', 'wrong once', { n: values(3) })
+    for (const fault of ['wrong', 'missing'] as const) {
+      bucket.faults.push(fault)
+      const { status, json } = await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
+      expect([fault, status, json.cols?.n.data, bucket.faults]).toEqual([fault, 200, values(3), []])
+    }
+    bucket.objects.clear()
+    await test.service.close()
+  })
+
+  it('a bucket that does not answer is asked rarely, until it answers again', async () => {
+    const test = await open(await newDatabase(inject('postgres')), bucket.address)
+    await test.user('alice')
+    const { fid } = await test.grid('alice', 'hangs', { n: values(3) })
+    const read = () => test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
+    const limited = AbortSignal.timeout.bind(AbortSignal)
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => limited(20))
+    bucket.faults.push(...Array(50).fill('hang'))
+    for (let k = 0; k < 5; k++) expect((await read()).status).toBe(503)
+    // Four requests without an answer; those after them were not sent.
+    expect(bucket.faults.length).toBe(46)
+    bucket.faults.length = 0
+    timeout.mockRestore()
+    expect((await read()).json.errors[0].message).toContain('has not answered for a while')
+    const now = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now + 6000)
+    expect((await read()).status).toBe(200)
+    clock.mockRestore()
+    expect((await read()).status).toBe(200)
     bucket.objects.clear()
     await test.service.close()
   })

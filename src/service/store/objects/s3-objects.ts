@@ -6,8 +6,12 @@ import { invalidAddressError, type ObjectStore, type S3Environment } from './obj
 
 /** Waits before each retry of a request, in ms. */
 const RETRY_DELAYS_MS = [100, 400, 1600]
-/** Timeout of one request, in ms. */
-const REQUEST_TIMEOUT_MS = 30_000
+/** Timeout of one request, in ms; of one that sends bytes. An interrupted download goes on where it was. */
+const REQUEST_TIMEOUT_MS = 10_000
+const PUT_TIMEOUT_MS = 30_000
+/** Number of requests without an answer, one after the other, after which the bucket is not asked for a while, in ms. */
+const MAX_UNANSWERED = 4
+const PAUSE_MS = 5000
 
 /** The part of aws4fetch that is used: signs requests. */
 interface Signer {
@@ -26,6 +30,11 @@ class TransientError extends Error {}
  * request.
  */
 export class S3Objects implements ObjectStore {
+  /** Number of requests without an answer since the last answer. */
+  private unanswered = 0
+  /** Time until which requests fail at once, in ms of `performance.now()`: each that waits takes a place of others. */
+  private pausedUntil = 0
+
   private constructor(
     private readonly signer: Signer,
     /** URL of an object, without its key. */
@@ -156,7 +165,24 @@ export class S3Objects implements ObjectStore {
       headers: { ...traceHeaders(), ...headers },
       body,
     })
-    return fetch(request, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS), redirect: 'manual' })
+    if (performance.now() < this.pausedUntil) throw this.unreachable('it has not answered for a while')
+    // One request finds out whether it answers again.
+    if (this.unanswered >= MAX_UNANSWERED) this.pausedUntil = performance.now() + PAUSE_MS
+    const signal = AbortSignal.timeout(method === 'PUT' ? PUT_TIMEOUT_MS : REQUEST_TIMEOUT_MS)
+    try {
+      const response = await fetch(request, { signal, redirect: 'manual' })
+      this.unanswered = 0
+      this.pausedUntil = 0
+      return response
+    } catch (error) {
+      if (signal.aborted && ++this.unanswered >= MAX_UNANSWERED)
+        this.pausedUntil = performance.now() + PAUSE_MS
+      throw error
+    }
+  }
+
+  private unreachable(why: string): Problem {
+    return new Problem('overloaded', `the bucket ${this.bucket} does not answer: ${why} (--blobs)`)
   }
 
   /** Runs `work`, and retries after transient failures. */
@@ -166,12 +192,7 @@ export class S3Objects implements ObjectStore {
         return await work()
       } catch (error) {
         if (error instanceof Problem) throw error
-        if (attempt >= RETRY_DELAYS_MS.length) {
-          throw new Problem(
-            'overloaded',
-            `the bucket ${this.bucket} does not answer: ${causeMessageOf(error)} (--blobs)`,
-          )
-        }
+        if (attempt >= RETRY_DELAYS_MS.length) throw this.unreachable(causeMessageOf(error))
         await new Promise((resolve) =>
           setTimeout(resolve, RETRY_DELAYS_MS[attempt] * (0.75 + Math.random() / 2)),
         )

@@ -173,6 +173,8 @@ export class StoredBlobs implements Blobs {
 
   async getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
     const bytesByName = new Map<string, Buffer>()
+    /** Blobs whose checksum is verified. */
+    const intact = new Set<string>()
     const hashesByOwner = new Map<string, Set<string>>()
     const keysByOwner = new Map<string, Set<string>>()
     for (const ref of refs) {
@@ -186,12 +188,18 @@ export class StoredBlobs implements Blobs {
         readObjects(db, { hash: hashesByOwner, key: keysByOwner }, bytesByName),
       )
       await forEachConcurrently(external, async ({ name, place, key }) => {
-        const bytes = await (await this.locations.storeById(place)).get(key)
+        const store = await this.locations.storeById(place)
+        let bytes = await store.get(key)
+        if (bytes && name.endsWith(` ${sha256(bytes)}`)) intact.add(name)
+        // A bucket can answer wrongly once: the second answer counts.
+        else bytes = await store.get(key)
         if (bytes) bytesByName.set(name, bytes)
       })
     }
-    for (const ref of refs)
-      bytesByName.set(blobIdOf(ref), verifyChecksum(ref, bytesByName.get(blobIdOf(ref))))
+    for (const ref of refs) {
+      const name = blobIdOf(ref)
+      if (!intact.has(name)) bytesByName.set(name, verifyChecksum(ref, bytesByName.get(name)))
+    }
     return bytesByName
   }
 
