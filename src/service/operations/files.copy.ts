@@ -13,6 +13,7 @@ import { selectCopiedFields } from '../files/new-file.ts'
 import { respondWithFile } from '../files/read.ts'
 import { copyColumns } from '../grids/change/copy.ts'
 import { flushTail } from '../grids/change/flush.ts'
+import { type FigureContent, hidesRows, openFigure, readEvaluatedFigure } from '../plots/content.ts'
 import { listSources, replaceGrids } from '../plots/edit-figure.ts'
 import { loadReferencedGrids } from '../plots/referenced-grids.ts'
 import { FIGURE_MEDIA_TYPE, loadFigure } from '../plots/store-figure.ts'
@@ -115,6 +116,20 @@ async function copyContent(writers: Writers, from: Fid, to: Fid): Promise<void> 
 const UNREADABLE_WARNING =
   'the data of this plot is in grids that you cannot read, so the columns it shows were copied with the plot'
 
+const RESULT_WARNING =
+  'the plot shows a result of grids that you cannot read, so the copy has that result as it is now'
+
+/** Loads a figure with the result of its transforms, if it shows only that of grids that the caller may not read. */
+async function loadShownResult(
+  service: Service,
+  call: OperationCall<'files.copy'>,
+  content: FigureContent,
+): Promise<Buffer | undefined> {
+  const file = await service.store.read(async (readers) => (await authorizeCall(readers, call)).file)
+  const view = await openFigure(service, call, { file, content })
+  return hidesRows(view) ? (await readEvaluatedFigure(view)).bytes : undefined
+}
+
 /**
  * Copies a plot. A linked copy refers to the same grids. A deep copy has its own copies of the grids: on
  * request, and if the caller may not read one of them. Of an unreadable grid, only the columns that the plot
@@ -130,7 +145,11 @@ async function copyPlot(
   const content = await store.read(({ plots }) => plots.getContent(call.fid.owner, call.fid.idlocal))
   if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
   const figure = await loadFigure(store, content)
-  const plan = await store.read((readers) => planCopy(service, readers, call, figure))
+  const planned = await store.read((readers) => planCopy(service, readers, call, figure))
+  const result = planned.some(({ isReadable }) => !isReadable)
+    ? await loadShownResult(service, call, content)
+    : undefined
+  const plan = result ? [] : planned
   const isDeep = isDeepRequested || plan.some(({ isReadable }) => !isReadable)
   const copies = isDeep ? plan.filter(({ isShown }) => isShown) : []
   // References contain ids, and are stored before the files are created: allocate the ids first.
@@ -140,15 +159,9 @@ async function copyPlot(
     const idlocal = await store.write([fields.owner], ({ files }) => files.allocateIdlocal(fields.owner))
     targets.set(formatFid(grid), { owner: fields.owner, idlocal })
   }
-  const stored: SliceRef | undefined =
-    copies.length > 0
-      ? await storeCompressed(
-          store.blobs,
-          fields.owner,
-          1,
-          replaceGrids(figure, (grid) => targets.get(formatFid(grid))),
-        )
-      : undefined
+  const copied =
+    result ?? (copies.length > 0 ? replaceGrids(figure, (grid) => targets.get(formatFid(grid))) : undefined)
+  const stored: SliceRef | undefined = copied && (await storeCompressed(store.blobs, fields.owner, 1, copied))
   return store.writeOnce(
     call.writeKey(fields.owner),
     async (writers) => {
@@ -158,14 +171,15 @@ async function copyPlot(
         throw new Problem('conflict', 'the plot was changed by another request', { hint: 'Copy it again.' })
       const created = await addCopy(writers, file, fields, file.filename)
       const grids: number[] = []
-      for (const copied of copies) {
-        const target = targets.get(formatFid(copied.grid))!
-        await copyGridOfPlot(writers, call, copied, target, { from: file, to: created })
+      for (const copy of copies) {
+        const target = targets.get(formatFid(copy.grid))!
+        await copyGridOfPlot(writers, call, copy, target, { from: file, to: created })
         grids.push(target.idlocal)
       }
       const referenced = plan.map(({ grid }) => targets.get(formatFid(grid)) ?? grid)
       await addFigure(writers, file, created, stored ?? storedContentOf(content), referenced)
       const warnings = plan.some(({ isReadable }) => !isReadable) ? [UNREADABLE_WARNING] : []
+      if (result) warnings.push(RESULT_WARNING)
       if (plan.some(({ isShown, hasMissingColumns }) => !isShown || hasMissingColumns))
         warnings.push('some data of this plot is missing or not readable, so the copy does not show it')
       return { idlocal: created.idlocal, made: [created.idlocal, ...grids], warnings }

@@ -65,7 +65,7 @@ export async function loadFigureContent(
     }
   const view = await openFigure(service, call, stored)
   // No entity tag: the data can change without a change of the plot.
-  if (inline_data && !map_data) return { body: streamWithData(view), type }
+  if (inline_data && (!map_data || hidesRows(view))) return { body: streamWithData(view), type }
   return { body: streamWithOptions(view, inline_data === true, map_data === 'unreadable'), type }
 }
 
@@ -255,6 +255,25 @@ export function hasTransforms(figure: RawJson): boolean {
 }
 
 /**
+ * Returns whether transforms show a part of grids that the caller may not read: the result is theirs to see, and not the
+ * columns, with the rows that a condition leaves out.
+ */
+export function hidesRows({ figure, references, grids }: FigureView): boolean {
+  return (
+    hasTransforms(figure) &&
+    references.some(({ source }) => grids.get(formatFid(source.grid))?.isReadable === false)
+  )
+}
+
+/** Reads a figure with its data, after its transforms. Throws `too_large`. */
+export async function readEvaluatedFigure(view: FigureView): Promise<RawJson> {
+  const text = await readWholeFigure(view, MAX_TRANSFORMED_BYTES, streamWithData)
+  if (!text)
+    throw new Problem('too_large', `the figure has more than ${formatBytes(MAX_TRANSFORMED_BYTES)} of data`)
+  return new RawJson(text, 0, text.length, view.figure.limits)
+}
+
+/**
  * Streams the figure for drawing, as JSON with its data. Traces with missing data get empty arrays (without
  * arrays, plotly.js would number the points), and a note names the missing columns.
  */
@@ -369,7 +388,7 @@ async function* streamWithOptions(
   if (!isMapped) return
   yield Buffer.from(`${figure.members().next().done ? '' : ','}"map_data":{`)
   const mapped = new Map(
-    withColumns
+    (hidesRows(view) ? [] : withColumns)
       .filter(({ source }) => !grids.get(formatFid(source.grid))!.isReadable)
       .map((reference) => [reference.text, reference]),
   )

@@ -144,6 +144,39 @@ onBothStores('privacy', (test) => {
       expect((await withKey(key, 'GET', `/v2/files/${fid}`)).status).toBe(403)
     })
 
+    it('a chart of some rows, or of sums, tells strangers no other rows and columns', async () => {
+      const { fid, cols } = await test().grid('alice', 'pay', {
+        ...{ city: ['Oslo', 'Oslo', 'Rome'], pay: [3, 5, 9999], hid: ['pub', 'pub', 'SECRET'] },
+      })
+      const src = (name: string) =>
+        `${fid}:${(Object.values(cols) as { name: string; uid: string }[]).find((one) => one.name === name)!.uid}`
+      const bars = { type: 'bar', xsrc: src('city'), ysrc: src('pay') }
+      const filter = { type: 'filter', target: [], targetsrc: src('hid'), operation: '=', value: 'pub' }
+      const mean = { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'avg' }] }
+      const figure = { data: [{ ...bars, transforms: [filter, mean] }], layout: {} }
+      const made = await ask('alice', 'POST', '/v2/plots', { figure, world_readable: true })
+      const plot = made.json.file.fid
+      const path = plot.replace(':', '/')
+      const told = async (user: string | undefined) => [
+        (await ask(user, 'GET', `/~${path}.csv`)).text,
+        (await ask(user, 'GET', `/~${path}.md`)).text,
+        (await ask(user, 'GET', `/~${path}/`)).text,
+        (await ask(user, 'GET', `/~${path}.json`)).text,
+        (await ask(user, 'GET', `/v2/plots/${plot}/content?map_data=unreadable&inline_data=true`)).text,
+      ]
+      const [rows, ...others] = await told(undefined)
+      expect(rows).toBe('trace 0 x,trace 0 y\nOslo,4\n')
+      for (const text of [rows, ...others]) expect(text).not.toMatch(/SECRET|9999/)
+      expect((await told('alice'))[0]).toContain('SECRET')
+      const copied = await ask('bob', 'POST', `/v2/files/${plot}/copy`, {})
+      expect([copied.status, copied.json.files.length]).toEqual([200, 1])
+      const copy = await ask('bob', 'GET', `/v2/plots/${copied.json.new_fid}/content`)
+      expect(copy.json.data).toEqual([{ type: 'bar', x: ['Oslo'], y: [4] }])
+      // All columns of a chart without transforms are shown.
+      await ask('alice', 'PUT', `/v2/plots/${plot}`, { figure: { data: [bars], layout: {} } })
+      expect((await told(undefined))[0]).toBe('city,pay\nOslo,3\nOslo,5\nRome,9999\n')
+    })
+
     it('a write-only key cannot let others read content', async () => {
       const key = await test().key('alice', { scopes: 'write' })
       const { fid, cols } = await test().grid('alice', 'kept secret', { a: [1] })

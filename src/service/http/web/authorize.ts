@@ -32,10 +32,14 @@ export const authorizeForm = queued(async (context, { query, request }) => {
 /** `POST /authorize`: sends a login code to the command line. */
 export const authorize = queued(async (context, { request, line }) => {
   const { service } = context
+  const first = await authenticateRequest(context, request)
   refuseCrossSite(request.headers, service.url)
+  const notSignedIn = new Problem('unauthenticated', 'this browser is not signed in')
+  if (!first) throw notSignedIn
   const { fields } = await receiveBody(request, AUTHORIZE_BODY, { limits: service.limits, take: () => {} })
-  const caller = await authenticateRequest(context, request)
-  if (!caller) throw new Problem('unauthenticated', 'this browser is not signed in')
+  // The session can end while the body arrives.
+  const caller = await context.authenticator.authenticate(request.headers)
+  if (!caller) throw notSignedIn
   checkScope(caller, 'write')
   const { port, challenge, state } = parseLoginRequest(fields as Record<string, string>)
   const scopes = ['read', 'write'].filter(

@@ -1,30 +1,24 @@
 /** Downloads of grids and plots: figure, CSV and image. */
 import { Problem } from '../../../contract/errors.ts'
-import { type Fid, formatFid } from '../../../contract/fid.ts'
+import type { Fid } from '../../../contract/fid.ts'
 import { type ImageFormat, imageTypes } from '../../../contract/operations/index.ts'
 import { filetypeLabel } from '../../../contract/resources/index.ts'
-import type { RawJson } from '../../../json/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
 import { STANDALONE_POLICY } from '../../core/chart-policy.ts'
 import type { Service } from '../../core/context.ts'
 import { createPageFacts } from '../../files/page-facts.ts'
 import { loadVersionRow } from '../../files/versions.ts'
-import {
-  type Snapshot,
-  type SnapshotColumn,
-  streamContentJson,
-  takeVersionSnapshot,
-  trimSnapshot,
-} from '../../grids/column/snapshot.ts'
+import { streamContentJson, takeVersionSnapshot, trimSnapshot } from '../../grids/column/snapshot.ts'
 import { CONTENT_WRITERS, type ContentFormat } from '../../grids/read/content-formats.ts'
 import type { ImageService } from '../../images/plot-image.ts'
-import { type FigureView, openFigure } from '../../plots/content.ts'
+import { openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { PageAnswer } from '../answer.ts'
 import { readColorScheme } from '../html.ts'
 import { drawFile } from './draw-file.ts'
 import type { SortingService } from './grid-page.ts'
+import { loadPlotTable } from './plot-tables.ts'
 import { resolveSignature } from './signed-images.ts'
 
 /** Creates a request to read the content of a file. */
@@ -82,56 +76,13 @@ export async function downloadRows(
   format: ContentFormat,
 ): Promise<PageAnswer> {
   const { request, file, snap } = await loadForDownload(service, principal, fid, 'rows')
-  const rows = snap ?? collectColumns(service, await openFigure(service, request))
+  const rows = snap ?? (await loadPlotTable(service, await openFigure(service, request)))
   const { type, body } = CONTENT_WRITERS[format]
   const headers: Record<string, string> =
     format === 'html'
       ? { 'content-security-policy': STANDALONE_POLICY }
       : { 'content-disposition': attachmentHeader(file.filename, format) }
   return { body: body(rows, { head: undefined }, () => createPageFacts(service, file)), type, headers }
-}
-
-/** Collects the distinct columns that a plot shows. Duplicate names get the id of their column. */
-export function collectColumns({ store }: Service, { figure, references, grids }: FigureView): Snapshot {
-  const columns = new Map<string, SnapshotColumn>()
-  const traces = listTraceNames(figure)
-  for (const { source, path } of references) {
-    const grid = formatFid(source.grid)
-    const referenced = grids.get(grid)
-    for (const uid of source.uids) {
-      const column = referenced?.columns.get(uid)
-      if (column) columns.set(`${grid}:${uid}`, { ...column, name: columnNameOf(column, path, traces) })
-    }
-  }
-  const counts = new Map<string, number>()
-  for (const { name } of columns.values()) counts.set(name, (counts.get(name) ?? 0) + 1)
-  const named = [...columns].map(([key, column]) =>
-    counts.get(column.name)! > 1 ? { ...column, name: `${column.name} (${key})` } : column,
-  )
-  return { blobs: store.blobs, columns: named, rows: Math.max(0, ...named.map(({ rows }) => rows)) }
-}
-
-/** Lists the names of traces; undefined for traces without one. */
-function listTraceNames(figure: RawJson): (string | undefined)[] {
-  const data = figure.get('data')
-  if (data?.kind !== 'array') return []
-  return [...data.items()].map((trace) => {
-    const name = trace.kind === 'object' ? trace.get('name') : undefined
-    return name?.kind === 'string' ? String(name.toValue()) : undefined
-  })
-}
-
-/**
- * Returns the name of a column; for one that is named by its path in the figure, the name of the trace
- * (`trace 0` if it has none) and the attribute.
- */
-function columnNameOf(
-  { name }: SnapshotColumn,
-  path: string,
-  traces: readonly (string | undefined)[],
-): string {
-  const [, trace, attribute] = /^data\.(\d+)\.(.+)$/.exec(name === path ? path : '') ?? []
-  return trace === undefined ? name : `${traces[Number(trace)] ?? `trace ${trace}`} ${attribute}`
 }
 
 /** Draws an image of a plot. With `download` in the query, browsers save it. */

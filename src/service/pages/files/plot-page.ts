@@ -19,10 +19,11 @@ import { createSitePage, type PageAnswer } from '../answer.ts'
 import { accessQueryOf, appendQuery, readColorScheme, renderActionButton } from '../html.ts'
 import { describeChart, headingsOf } from './alt-text.ts'
 import { renderStale } from './derivation-note.ts'
-import { collectColumns, createReadRequest } from './downloads.ts'
+import { createReadRequest } from './downloads.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import { renderFrame } from './oembed.ts'
+import { loadPlotTable } from './plot-tables.ts'
 import { renderTable, type TableColumn } from './table.ts'
 import { renderVersionNote } from './version-note.ts'
 
@@ -141,7 +142,7 @@ function renderSources({ service, view, link }: PlotPage): string[] {
 
 /** Renders the first rows of the data as a table; empty without data. */
 async function renderData({ service, view }: PlotPage): Promise<string[]> {
-  const data = collectColumns(service, view)
+  const data = await loadPlotTable(service, view)
   const columns = data.columns.slice(0, TABLE_COLUMNS)
   if (columns.length === 0) return []
   const cut =
