@@ -495,6 +495,24 @@ itLong(
   30_000,
 )
 
+it('while files of a folder are selected, no button concerns the folder', async () => {
+  const { test } = site()
+  const folder = (await test.ask('alice', 'POST', '/v2/folders', { json: { path: 'stays' } })).json.file
+  const { fid } = await test.grid('alice', 'goes', { a: [1] }, { parent: Number(folder.fid.split(':')[1]) })
+  const { page, errors } = await signedIn('alice')
+  await page.goto(pathOf(folder.fid))
+  await press(page, 'Select', 'main')
+  await page.waitForSelector('.mark input')
+  await page.$eval('.mark input', (box) => (box as HTMLElement).click())
+  await press(page, 'Move to trash', 'main')
+  await page.waitForSelector('dialog button.primary')
+  await pressAndGo(page, 'Move to trash', 'dialog .actions')
+  const deleted = async (one: string) => (await ask(`/v2/files/${one}`)).deleted
+  expect([await deleted(fid), await deleted(folder.fid)]).toEqual([true, false])
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+})
+
 it('a session that ends, a change by others, and a file in the trash are said in words, and nothing is lost', async () => {
   const { test } = site()
   const { fid } = await test.grid('alice', 'shared rows', { city: ['Oslo', 'Rome'] })
@@ -524,6 +542,17 @@ it('a session that ends, a change by others, and a file in the trash are said in
   await test.ask('alice', 'POST', `/v2/files/${fid}/trash`)
   await page.goto(pathOf(fid))
   expect(await page.$eval('main', (main) => main.textContent)).toContain('This file is in the trash.')
+  // Its name is taken meanwhile.
+  const { filename } = await ask(`/v2/files/${fid}`)
+  await test.grid('alice', filename, { a: [1] })
+  await press(page, 'Restore', 'main')
+  await press(page, 'Restore', 'dialog .actions')
+  await said(page, 'Rename one of the two first.')
+  await page.goto(pathOf(fid))
+  await press(page, 'Rename', 'main')
+  await page.waitForSelector('dialog input')
+  await fill(page, 'dialog input', 'another name')
+  await pressAndGo(page, 'Rename', 'dialog .actions')
   await press(page, 'Restore', 'main')
   await pressAndGo(page, 'Restore', 'dialog .actions')
   expect((await ask(`/v2/files/${fid}`)).deleted).toBe(false)

@@ -388,6 +388,8 @@ function startSelecting(button: HTMLElement): void {
           act('Move to trash', trashFiles),
         ]
   const done = createButton('Done', () => location.reload())
+  // The actions on the folder itself have the same names.
+  document.querySelector('.actions[data-fid]')?.remove()
   button.replaceWith(create('span', { class: 'actions' }, all, ...actions, done, count))
   boxes[0]?.focus()
 }

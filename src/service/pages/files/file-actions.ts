@@ -45,7 +45,7 @@ export function renderFileActions(
   if (isTrashed)
     return file.trashed_at === null || !isOwner
       ? '<p class="note">This file is in the trash.</p>'
-      : `<p class="note">This file is in the trash.</p><div class="actions"${renderFileData(file)}>${renderActionButton('restore', 'files.js', 'Restore')} ${renderActionButton('delete', 'files.js', 'Delete for good')}</div>`
+      : `<p class="note">This file is in the trash.</p><div class="actions"${renderFileData(file)}>${renderActionButton('restore', 'files.js', 'Restore')} ${renderActionButton('rename', 'files.js', 'Rename')} ${renderActionButton('delete', 'files.js', 'Delete for good')}</div>`
   const hasVersions = file.filetype === 'grid' || file.filetype === 'plot'
   const actions: (string | false)[] = [
     isOwner && renderActionButton('share', 'share.js', 'Share'),
