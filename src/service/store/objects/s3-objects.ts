@@ -9,8 +9,9 @@ const RETRY_DELAYS_MS = [100, 400, 1600]
 /** Timeout of one request, in ms; of one that sends bytes. An interrupted download goes on where it was. */
 const REQUEST_TIMEOUT_MS = 10_000
 const PUT_TIMEOUT_MS = 30_000
-/** Number of requests without an answer, one after the other, after which the bucket is not asked for a while, in ms. */
+/** Number of requests without an answer, one after the other, after which the bucket is not asked for a while. */
 const MAX_UNANSWERED = 4
+/** How long it is not asked, in ms. */
 const PAUSE_MS = 5000
 
 /** The part of aws4fetch that is used: signs requests. */
