@@ -23,6 +23,8 @@ export class S3Server {
   mayDelete = true
   /** Faults of the next requests. */
   readonly faults: Fault[] = []
+  /** Called when a request gets no answer. */
+  onHang = (): void => {}
   /** Each request fails with this probability. */
   failing = 0
   private readonly server = createServer((request, response) => {
@@ -63,7 +65,7 @@ export class S3Server {
     if (fault === 'error') return refuse(response, 500, 'InternalError')
     if (fault === 'slow down') return refuse(response, 503, 'SlowDown')
     if (fault === 'missing') return refuse(response, 404, 'NoSuchKey')
-    if (fault === 'hang') return
+    if (fault === 'hang') return this.onHang()
     // Done, but the response is lost.
     const lost = fault === 'silent'
     const url = new URL(request.url!, 'http://x')

@@ -9,8 +9,10 @@ const RETRY_DELAYS_MS = [100, 400, 1600]
 /** Timeout of one request, in ms; of one that sends bytes. An interrupted download goes on where it was. */
 const REQUEST_TIMEOUT_MS = 10_000
 const PUT_TIMEOUT_MS = 30_000
-/** Number of requests without an answer, one after the other, after which the bucket is not asked for a while. */
-const MAX_UNANSWERED = 4
+/** Minimum size of a part of a download after which it does not count as an attempt, in bytes. */
+const MIN_PART_BYTES = 16 * 1024
+/** Number of requests without an answer, each sent after the one before had failed, after which the bucket is not asked for a while. */
+const MAX_UNANSWERED = 2
 /** How long it is not asked, in ms. */
 const PAUSE_MS = 5000
 
@@ -25,6 +27,9 @@ interface Signer {
 /** A failure that a retry may solve. */
 class TransientError extends Error {}
 
+/** A download that was interrupted after a part of it. */
+class PartialError extends TransientError {}
+
 /**
  * Stores objects in a bucket of S3, or of a compatible service. PUT requests are signed with the SHA-256 of
  * their bytes, so that the service refuses damaged ones. An interrupted download is resumed with a range
@@ -33,6 +38,8 @@ class TransientError extends Error {}
 export class S3Objects implements ObjectStore {
   /** Number of requests without an answer since the last answer. */
   private unanswered = 0
+  /** When the last of them had failed, in ms of `performance.now()`. */
+  private failedAt = 0
   /** Time until which requests fail at once, in ms of `performance.now()`: each that waits takes a place of others. */
   private pausedUntil = 0
 
@@ -128,9 +135,17 @@ export class S3Objects implements ObjectStore {
       const length = Number(response.headers.get('content-length') ?? Number.NaN)
       if (response.status === 200 && !Number.isNaN(length)) size = length
       size ??= Number.NaN
-      for await (const chunk of response.body ?? []) chunks.push(Buffer.from(chunk))
-      const arrived = chunks.reduce((sum, part) => sum + part.length, 0)
-      if (!Number.isNaN(size) && arrived < size) throw new TransientError('the body was cut off')
+      let arrived = chunks.reduce((sum, part) => sum + part.length, 0)
+      const begin = arrived
+      try {
+        for await (const chunk of response.body ?? []) {
+          chunks.push(Buffer.from(chunk))
+          arrived += chunk.length
+        }
+        if (!Number.isNaN(size) && arrived < size) throw new TransientError('the body was cut off')
+      } catch (error) {
+        throw arrived - begin < MIN_PART_BYTES ? error : new PartialError(causeMessageOf(error))
+      }
     })
     return size === undefined ? undefined : Buffer.concat(chunks)
   }
@@ -169,6 +184,7 @@ export class S3Objects implements ObjectStore {
     if (performance.now() < this.pausedUntil) throw this.unreachable('it has not answered for a while')
     // One request finds out whether it answers again.
     if (this.unanswered >= MAX_UNANSWERED) this.pausedUntil = performance.now() + PAUSE_MS
+    const sentAt = performance.now()
     const signal = AbortSignal.timeout(method === 'PUT' ? PUT_TIMEOUT_MS : REQUEST_TIMEOUT_MS)
     try {
       const response = await fetch(request, { signal, redirect: 'manual' })
@@ -176,8 +192,10 @@ export class S3Objects implements ObjectStore {
       this.pausedUntil = 0
       return response
     } catch (error) {
-      if (signal.aborted && ++this.unanswered >= MAX_UNANSWERED)
-        this.pausedUntil = performance.now() + PAUSE_MS
+      if (signal.aborted && sentAt >= this.failedAt) {
+        this.failedAt = performance.now()
+        if (++this.unanswered >= MAX_UNANSWERED) this.pausedUntil = this.failedAt + PAUSE_MS
+      }
       throw error
     }
   }
@@ -193,6 +211,7 @@ export class S3Objects implements ObjectStore {
         return await work()
       } catch (error) {
         if (error instanceof Problem) throw error
+        if (error instanceof PartialError) attempt = 0
         if (attempt >= RETRY_DELAYS_MS.length) throw this.unreachable(causeMessageOf(error))
         await new Promise((resolve) =>
           setTimeout(resolve, RETRY_DELAYS_MS[attempt] * (0.75 + Math.random() / 2)),
