@@ -22,6 +22,7 @@ import { build, context, transform } from 'esbuild'
 /** Outputs of slow steps that depend on few files, for the next build. */
 const KEPT_OUTPUTS = 'node_modules/.cache/gridline'
 const usedOutputs = new Set()
+const DAY_MS = 24 * 3600 * 1000
 
 rmSync('dist', { recursive: true, force: true })
 const shared = {
@@ -526,18 +527,26 @@ async function keepOutput(target, inputs, make) {
   if (existsSync(kept)) copyFileSync(kept, target)
   else {
     await make()
-    mkdirSync(KEPT_OUTPUTS, { recursive: true })
-    // Builds may run at the same time.
-    copyFileSync(target, `${kept}.${process.pid}`)
-    renameSync(`${kept}.${process.pid}`, kept)
+    try {
+      mkdirSync(KEPT_OUTPUTS, { recursive: true })
+      // Builds may run at the same time.
+      copyFileSync(target, `${kept}.${process.pid}`)
+      renameSync(`${kept}.${process.pid}`, kept)
+    } catch {
+      // The packages are read-only: the next build makes it again.
+    }
   }
   usedOutputs.add(basename(kept))
 }
 
-/** Removes kept files that this build did not use, except those that another one is writing. */
+/** Removes kept files that no build has made or used for a day. */
 function removeOtherOutputs() {
-  for (const name of readdirSync(KEPT_OUTPUTS))
-    if (!usedOutputs.has(name) && !name.includes('.')) rmSync(`${KEPT_OUTPUTS}/${name}`, { force: true })
+  if (!existsSync(KEPT_OUTPUTS)) return
+  for (const name of readdirSync(KEPT_OUTPUTS)) {
+    const file = `${KEPT_OUTPUTS}/${name}`
+    const { mtimeMs = Date.now() } = statSync(file, { throwIfNoEntry: false }) ?? {}
+    if (!usedOutputs.has(name) && mtimeMs < Date.now() - DAY_MS) rmSync(file, { force: true })
+  }
 }
 
 /** Writes a database with all tables, which new databases of the command line are copies of. */

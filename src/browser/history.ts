@@ -51,7 +51,11 @@ class HistoryDialog {
       const { versions, next } = await call('versions.list', { path: { fid: this.fid }, query })
       this.next = next
       this.more.hidden = next === null
-      this.list.append(...versions.map((version, k) => this.createItem(version, versions[k + 1]?.version)))
+      // The version before the last one of a page is probably the one with the number before.
+      const beforeLast = next === null ? undefined : versions.at(-1)!.version - 1
+      this.list.append(
+        ...versions.map((version, k) => this.createItem(version, versions[k + 1]?.version ?? beforeLast)),
+      )
       if (this.list.childElementCount === 0) this.dialog.say('There are no versions yet.')
     } catch (error) {
       this.dialog.say(formatError(error))
