@@ -2,7 +2,7 @@
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileUpdate } from '../../contract/resources/index.ts'
-import { type AuthorizedFile, accessDenied, loadVisibleFile } from '../access/access.ts'
+import { type AuthorizedFile, accessDenied, checkScope, loadVisibleFile } from '../access/access.ts'
 import { FIELD_ACCESS, isAllowed } from '../access/policy.ts'
 import type { Call } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -30,6 +30,10 @@ export async function applyUpdate(
   const { file } = access
   const changes: RowChanges = { ...otherChanges, ...(await collectChanges(service, call, writers, access)) }
   if (Object.keys(changes).length === 0) return null
+  const { world_readable, share_key, share_items, parent } = changes
+  // Those who may read a folder may read what is moved into it.
+  if (world_readable === 1 || share_key || share_items || parent !== undefined)
+    checkScope(call.caller, 'read')
   const after = { ...file, ...changes }
   const moved = after.parent !== file.parent || after.filename !== file.filename
   // A file that a move puts into the trash needs no free name.

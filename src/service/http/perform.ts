@@ -96,17 +96,9 @@ const REVEALING: ReadonlySet<string> = new Set<OperationName>([
   'dashboards.create',
   'dashboards.update',
   'versions.revert',
+  'versions.keep',
+  'files.restore',
 ])
-
-/** Operations that reveal content with some fields only. */
-const CHANGES_OF_FILES: ReadonlySet<string> = new Set<OperationName>(['files.update', 'plots.update'])
-
-/** Returns whether fields of a change let others read a file. Those who may read a folder may read what is moved into it. */
-function areRevealing(fields: Record<string, unknown>): boolean {
-  const { world_readable, share_key_enabled, share_items, parent, parent_path } = fields
-  const isShared = [world_readable, share_key_enabled, share_items].includes(true)
-  return isShared || parent !== undefined || parent_path !== undefined
-}
 
 /** Parses path, query and headers, and checks them without reading the store or the body. */
 function parseRequest(
@@ -281,7 +273,6 @@ async function callHandler(checked: CheckedRequest, received: ReceivedBody): Pro
   const service = dryStore ? { ...checked.service, store: dryStore } : checked.service
   let result: OperationResult<unknown>
   try {
-    if (CHANGES_OF_FILES.has(checked.name) && areRevealing(received.fields)) checkScope(caller, 'read')
     const call = await createCall(checked, received)
     const handler = findHandler(checked.name)
     result = await (typeof handler === 'function' ? handler : await handler)(service, call)

@@ -5,6 +5,7 @@ import type { ConflictRule } from '../../../contract/headers.ts'
 import { formatCount } from '../../../contract/message-texts.ts'
 import type { UploadAction } from '../../../contract/resources/index.ts'
 import { filetypeLabel } from '../../../contract/resources/index.ts'
+import { checkScope } from '../../access/access.ts'
 import { putDraftFile } from '../../files/drafts.ts'
 import {
   checkFilename,
@@ -248,12 +249,15 @@ export function replaceGrid(
       checkWarnings(call, changes)
       warnings.push(...changes, ...(await warnOfEdits(store, fid, usernameOf(call))))
     }
+    const isPublished = target.world_readable && file?.world_readable === 0
+    // Also its kept versions.
+    if (isPublished) checkScope(call.caller, 'read')
     return {
       columns: isUnchanged ? undefined : keepUids(table.columns, columns),
       change: { operation: target.refresh ? 'refresh' : 'replace', source: originOf(target) },
       key,
       failedChecks: checked.failedChecks,
-      fields: target.world_readable && file?.world_readable === 0 ? { world_readable: 1 } : {},
+      fields: isPublished ? { world_readable: 1 } : {},
       writeMore: async (writers, file) => {
         await target.refresh?.(writers, file)
         await recordDraftAndTag(writers, call, fid, target)

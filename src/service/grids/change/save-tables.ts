@@ -2,7 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { INVISIBLE_CHARACTERS } from '../../../contract/invisible-characters.ts'
 import { badData } from '../../../ingest/index.ts'
-import { authorize } from '../../access/access.ts'
+import { authorize, checkScope } from '../../access/access.ts'
 import { checkIfMatch } from '../../core/etag.ts'
 import { parseDraftName } from '../../files/drafts.ts'
 import {
@@ -186,7 +186,8 @@ async function updateGridFolder(
   }
   const changed = target.onConflict === 'replace' ? ('replaced' as const) : ('appended' as const)
   const action = actions.size === 1 && actions.has('unchanged') ? ('unchanged' as const) : changed
-  const publish = target.onConflict === 'replace' && target.world_readable
+  const publish = target.onConflict === 'replace' && target.world_readable && folder.world_readable === 0
+  if (publish) checkScope(call.caller, 'read')
   return store.writeOnce(call.writeKey(owner), async ({ files }) => {
     if (publish) await files.change(owner, folder.idlocal, { world_readable: 1 })
     return { idlocal: folder.idlocal, action, warnings: allWarnings }
