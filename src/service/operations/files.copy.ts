@@ -16,7 +16,7 @@ import { flushTail } from '../grids/change/flush.ts'
 import { type FigureContent, hidesRows, openFigure, readEvaluatedFigure } from '../plots/content.ts'
 import { listSources, replaceGrids } from '../plots/edit-figure.ts'
 import { loadReferencedGrids } from '../plots/referenced-grids.ts'
-import { FIGURE_MEDIA_TYPE, loadFigure } from '../plots/store-figure.ts'
+import { FIGURE_MEDIA_TYPE, loadFigure, prepareFigure, writeFigure } from '../plots/store-figure.ts'
 import { addFirstVersion } from '../plots/versions.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
@@ -124,10 +124,43 @@ async function loadShownResult(
   service: Service,
   call: OperationCall<'files.copy'>,
   content: FigureContent,
-): Promise<Buffer | undefined> {
+): Promise<RawJson | undefined> {
   const file = await service.store.read(async (readers) => (await authorizeCall(readers, call)).file)
   const view = await openFigure(service, call, { file, content })
-  return hidesRows(view) ? (await readEvaluatedFigure(view)).bytes : undefined
+  return hidesRows(view) ? readEvaluatedFigure(view) : undefined
+}
+
+/** Copies a plot as the result of its transforms, with a grid that has only that. */
+async function copyResult(
+  service: Service,
+  call: OperationCall<'files.copy'>,
+  fields: { owner: string; world_readable: number },
+  content: FigureContent,
+  result: RawJson,
+): Promise<CopyResult> {
+  const prepared = await prepareFigure(service, fields.owner, result, true)
+  return service.store.writeOnce(
+    call.writeKey(fields.owner),
+    async (writers) => {
+      const { file } = await authorizeAgain(writers, call)
+      await assertSameFigure(writers, file, content)
+      const created = await addCopy(writers, file, fields, file.filename)
+      await writeFigure(writers, created, prepared, call)
+      const grids = prepared.grid ? [prepared.grid.idlocal] : []
+      return { idlocal: created.idlocal, made: [created.idlocal, ...grids], warnings: [RESULT_WARNING] }
+    },
+    { owners: [call.fid.owner] },
+  )
+}
+
+/** Throws `conflict` if a figure has changed since it was read. */
+async function assertSameFigure(
+  { plots }: Writers,
+  { owner, idlocal }: FileRow,
+  { hash }: FigureContent,
+): Promise<void> {
+  if ((await plots.getContent(owner, idlocal))?.hash === hash) return
+  throw new Problem('conflict', 'the plot was changed by another request', { hint: 'Copy it again.' })
 }
 
 /**
@@ -145,11 +178,11 @@ async function copyPlot(
   const content = await store.read(({ plots }) => plots.getContent(call.fid.owner, call.fid.idlocal))
   if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
   const figure = await loadFigure(store, content)
-  const planned = await store.read((readers) => planCopy(service, readers, call, figure))
-  const result = planned.some(({ isReadable }) => !isReadable)
-    ? await loadShownResult(service, call, content)
-    : undefined
-  const plan = result ? [] : planned
+  const plan = await store.read((readers) => planCopy(service, readers, call, figure))
+  if (plan.some(({ isReadable }) => !isReadable)) {
+    const result = await loadShownResult(service, call, content)
+    if (result) return copyResult(service, call, fields, content, result)
+  }
   const isDeep = isDeepRequested || plan.some(({ isReadable }) => !isReadable)
   const copies = isDeep ? plan.filter(({ isShown }) => isShown) : []
   // References contain ids, and are stored before the files are created: allocate the ids first.
@@ -159,16 +192,20 @@ async function copyPlot(
     const idlocal = await store.write([fields.owner], ({ files }) => files.allocateIdlocal(fields.owner))
     targets.set(formatFid(grid), { owner: fields.owner, idlocal })
   }
-  const copied =
-    result ?? (copies.length > 0 ? replaceGrids(figure, (grid) => targets.get(formatFid(grid))) : undefined)
-  const stored: SliceRef | undefined = copied && (await storeCompressed(store.blobs, fields.owner, 1, copied))
+  const stored: SliceRef | undefined =
+    copies.length > 0
+      ? await storeCompressed(
+          store.blobs,
+          fields.owner,
+          1,
+          replaceGrids(figure, (grid) => targets.get(formatFid(grid))),
+        )
+      : undefined
   return store.writeOnce(
     call.writeKey(fields.owner),
     async (writers) => {
       const { file } = await authorizeAgain(writers, call)
-      const current = await writers.plots.getContent(file.owner, file.idlocal)
-      if (current?.hash !== content.hash)
-        throw new Problem('conflict', 'the plot was changed by another request', { hint: 'Copy it again.' })
+      await assertSameFigure(writers, file, content)
       const created = await addCopy(writers, file, fields, file.filename)
       const grids: number[] = []
       for (const copy of copies) {
@@ -179,7 +216,6 @@ async function copyPlot(
       const referenced = plan.map(({ grid }) => targets.get(formatFid(grid)) ?? grid)
       await addFigure(writers, file, created, stored ?? storedContentOf(content), referenced)
       const warnings = plan.some(({ isReadable }) => !isReadable) ? [UNREADABLE_WARNING] : []
-      if (result) warnings.push(RESULT_WARNING)
       if (plan.some(({ isShown, hasMissingColumns }) => !isShown || hasMissingColumns))
         warnings.push('some data of this plot is missing or not readable, so the copy does not show it')
       return { idlocal: created.idlocal, made: [created.idlocal, ...grids], warnings }

@@ -169,9 +169,12 @@ onBothStores('privacy', (test) => {
       for (const text of [rows, ...others]) expect(text).not.toMatch(/SECRET|9999/)
       expect((await told('alice'))[0]).toContain('SECRET')
       const copied = await ask('bob', 'POST', `/v2/files/${plot}/copy`, {})
-      expect([copied.status, copied.json.files.length]).toEqual([200, 1])
-      const copy = await ask('bob', 'GET', `/v2/plots/${copied.json.new_fid}/content`)
-      expect(copy.json.data).toEqual([{ type: 'bar', x: ['Oslo'], y: [4] }])
+      expect([copied.status, copied.json.files.length]).toEqual([200, 2])
+      const copy = copied.json.new_fid.replace(':', '/')
+      expect((await ask('bob', 'GET', `/~${copy}.csv`)).text).toBe('trace 0 x,trace 0 y\nOslo,4\n')
+      expect((await ask('bob', 'GET', `/~${copy}.json`)).json.data).toMatchObject([
+        { type: 'bar', x: ['Oslo'], y: [4] },
+      ])
       // All columns of a chart without transforms are shown.
       await ask('alice', 'PUT', `/v2/plots/${plot}`, { figure: { data: [bars], layout: {} } })
       expect((await told(undefined))[0]).toBe('city,pay\nOslo,3\nOslo,5\nRome,9999\n')
@@ -181,14 +184,32 @@ onBothStores('privacy', (test) => {
       const key = await test().key('alice', { scopes: 'write' })
       const { fid, cols } = await test().grid('alice', 'kept secret', { a: [1] })
       await ask('alice', 'POST', '/v2/teams', { name: 'readers' })
+      const folder = (await ask('alice', 'POST', '/v2/folders', { path: 'for others' })).json.file.fid
       const figure = { data: [{ type: 'bar', ysrc: `${fid}:${cols[0].uid}` }], layout: {} }
       const chart = { data: [{ type: 'bar', y: [3] }], layout: {} }
-      const own = await withKey(key, 'POST', '/v2/plots', { figure: chart, raw_data: 'grid' })
+      const own = await withKey(key, 'POST', '/v2/plots', {
+        figure: chart,
+        raw_data: 'grid',
+        filename: 'own',
+      })
       expect(own.status).toBe(200)
       for (const [method, path, json] of [
         ['PATCH', `/v2/files/${fid}`, { world_readable: true }],
         ['PATCH', `/v2/files/${fid}`, { share_key_enabled: true }],
-        ['PATCH', `/v2/files/${fid}`, { parent: -1 }],
+        ['PATCH', `/v2/files/${fid}`, { parent: Number(folder.split(':')[1]) }],
+        ['POST', `/v2/files/${fid}/keep`, { version: '1' }],
+        ['POST', `/v2/files/${fid}/restore`, {}],
+        [
+          'POST',
+          '/v2/plots',
+          {
+            figure: chart,
+            raw_data: 'grid',
+            filename: 'own',
+            on_conflict: 'replace',
+            world_readable: true,
+          },
+        ],
         ['POST', `/v2/files/${fid}/collaborators`, { users: ['bob'] }],
         ['POST', '/v2/teams/alice:readers/members', { users: ['bob'] }],
         ['POST', '/v2/plots', { figure, world_readable: true }],
@@ -203,6 +224,19 @@ onBothStores('privacy', (test) => {
           'this API key has no read scope',
         ])
       }
+      const publish = {
+        ...{
+          'x-file-name': 'kept secret.csv',
+          'content-type': 'text/csv',
+          'gridline-world-readable': 'true',
+        },
+        ...{ 'gridline-on-conflict': 'replace', authorization: `Bearer ${key}` },
+      }
+      const replaced = await test().ask(undefined, 'POST', '/v2/grids/upload', {
+        body: 'a\n1\n',
+        headers: publish,
+      })
+      expect(replaced.status).toBe(403)
       expect((await withKey(key, 'PATCH', `/v2/files/${fid}`, { filename: 'renamed' })).status).toBe(200)
     })
   })

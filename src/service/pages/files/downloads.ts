@@ -70,13 +70,13 @@ export async function downloadFigure(
 
 /** Downloads the rows of a grid, or the data of a plot. */
 export async function downloadRows(
-  service: Service,
+  service: LiveService,
   principal: Principal,
   fid: Fid,
   format: ContentFormat,
 ): Promise<PageAnswer> {
   const { request, file, snap } = await loadForDownload(service, principal, fid, 'rows')
-  const rows = snap ?? (await loadPlotTable(service, await openFigure(service, request)))
+  const rows = snap ?? (await loadPlotTable(service, request, await openFigure(service, request)))
   const { type, body } = CONTENT_WRITERS[format]
   const headers: Record<string, string> =
     format === 'html'

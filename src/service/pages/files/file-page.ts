@@ -3,6 +3,7 @@ import type { Fid } from '../../../contract/fid.ts'
 import { authorize, type Principal } from '../../access/access.ts'
 import { resolveVersionRef } from '../../files/versions.ts'
 import { findFigureContent } from '../../plots/content.ts'
+import type { LiveService } from '../../plots/live-plots.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { readColorScheme, renderDocument } from '../html.ts'
 import { renderBoardPage } from './board-page.ts'
@@ -13,7 +14,7 @@ import { renderPlotPage } from './plot-page.ts'
 
 /** Renders the page of a file by its type. Throws `not_found` if `principal` may not read the file. */
 export async function renderFilePage(
-  service: SortingService,
+  service: SortingService & LiveService,
   principal: Principal,
   fid: Fid,
   query: URLSearchParams,

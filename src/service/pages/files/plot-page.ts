@@ -1,19 +1,20 @@
 /** Page of a plot. */
 
 import type { Theme } from '../../../charts/figure/themes.ts'
+import { Problem } from '../../../contract/errors.ts'
 import { formatEmbedUrl, formatFid, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import { formatEmbedBlock } from '../../../contract/web/embed-block.ts'
 import type { RawJson } from '../../../json/index.ts'
-import type { Principal } from '../../access/access.ts'
-import type { Service } from '../../core/context.ts'
+import type { FileRequest, Principal } from '../../access/access.ts'
 import { staleSinceOf } from '../../files/stale.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
 import { readLayoutSize } from '../../images/images.ts'
 import { describeMissingData, type FigureView, openFigure, type PlotContent } from '../../plots/content.ts'
+import type { LiveService } from '../../plots/live-plots.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
 import { accessQueryOf, appendQuery, readColorScheme, renderActionButton } from '../html.ts'
@@ -35,7 +36,7 @@ const MAX_READ_BYTES = 64 * 1024 * 1024
 
 /** A plot page, with what its parts need. */
 interface PlotPage {
-  service: Service
+  service: LiveService
   file: FileRow
   view: FigureView
   /** Query parameters with which the reader may read the plot; empty if none are needed. */
@@ -48,7 +49,7 @@ interface PlotPage {
 
 /** Renders the chart with its downloads, sources, data, form and embedding code. */
 export async function renderPlotPage(
-  service: Service,
+  service: LiveService,
   principal: Principal,
   stored: PlotContent,
   query: URLSearchParams,
@@ -56,7 +57,8 @@ export async function renderPlotPage(
 ): Promise<PageAnswer> {
   const scheme = readColorScheme(query, 'auto')
   const { file } = stored
-  const view = await openFigure(service, createReadRequest(principal, file), stored)
+  const request = createReadRequest(principal, file)
+  const view = await openFigure(service, request, stored)
   const key = accessQueryOf(principal)
   const link: PlotPage['link'] = (url, label, ...parameters) =>
     `<a href="${escapeHtml(appendQuery(url, ...parameters, key))}">${label}</a>`
@@ -79,7 +81,7 @@ export async function renderPlotPage(
     renderFileActions(file, principal, access),
     ...renderNotes(plot, principal.caller?.username === file.owner),
     ...renderSources(plot),
-    ...(await renderData(plot)),
+    ...(await renderData(plot, request)),
     renderEmbedding(plot, principal.shareKey),
     renderCommands(plot),
   ]
@@ -141,8 +143,13 @@ function renderSources({ service, view, link }: PlotPage): string[] {
 }
 
 /** Renders the first rows of the data as a table; empty without data. */
-async function renderData({ service, view }: PlotPage): Promise<string[]> {
-  const data = await loadPlotTable(service, view)
+async function renderData({ service, view }: PlotPage, request: FileRequest): Promise<string[]> {
+  // What cannot be evaluated, or not now, is said where the chart is.
+  const data = await loadPlotTable(service, request, view).catch((error) => {
+    if (error instanceof Problem && error.code !== 'damaged') return undefined
+    throw error
+  })
+  if (!data) return []
   const columns = data.columns.slice(0, TABLE_COLUMNS)
   if (columns.length === 0) return []
   const cut =

@@ -1,36 +1,51 @@
 // The data of plots as tables.
 import { formatFid } from '../../../contract/fid.ts'
-import type { RawJson } from '../../../json/index.ts'
+import { takeUniqueName } from '../../../contract/unique-name.ts'
+import { concatAsync, RawJson, shouldYield, yieldToEventLoop } from '../../../json/index.ts'
+import type { FileRequest } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import { createMemorySnapshot, type Snapshot, type SnapshotColumn } from '../../grids/column/snapshot.ts'
-import { type FigureView, hidesRows, readEvaluatedFigure } from '../../plots/content.ts'
+import { type FigureView, hidesRows } from '../../plots/content.ts'
+import type { LiveService } from '../../plots/live-plots.ts'
+import { scanFigureInTurns } from '../../plots/scan.ts'
 import { detectValueType, mergeTypes } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 
-/** Loads the data of a plot: the columns that it refers to, or what it draws of grids that the caller may not read. */
-export async function loadPlotTable(service: Service, view: FigureView): Promise<Snapshot> {
-  return hidesRows(view)
-    ? collectArrays(service, await readEvaluatedFigure(view))
-    : collectColumns(service, view)
+/**
+ * Loads the data of a plot: the columns that it refers to, or what it draws of grids that the caller may not read. Throws
+ * `too_large` and `overloaded` if the transforms cannot be evaluated.
+ */
+export async function loadPlotTable(
+  service: LiveService,
+  request: FileRequest,
+  view: FigureView,
+): Promise<Snapshot> {
+  if (!hidesRows(view)) return collectColumns(service, view)
+  // Kept in memory, and read once for all who ask at the same time.
+  const chunks: Uint8Array[] = []
+  for await (const chunk of await (await service.live.get()).loadFigure(service, request, 'data'))
+    chunks.push(chunk)
+  const text = await concatAsync(chunks)
+  return collectArrays(service, new RawJson(text, 0, text.length, view.figure.limits))
 }
 
 /** Collects the arrays of a figure: those of values, not of lists. */
-function collectArrays({ store }: Service, figure: RawJson): Snapshot {
+async function collectArrays({ store }: Service, figure: RawJson): Promise<Snapshot> {
   const traces = listTraceNames(figure)
   const columns: { name: string; type: ColumnType; texts: string[] }[] = []
-  for (const [k, trace] of [...(figure.get('data')?.items() ?? [])].entries()) {
-    if (trace.kind !== 'object') continue
-    for (const [attribute, array] of trace.members()) {
-      if (array.kind !== 'array') continue
-      const values = [...array.items()]
-      if (values.length === 0 || values.some(({ kind }) => kind === 'array' || kind === 'object')) continue
-      const types = values.map(({ buf, start, end }) => detectValueType(buf, start, end))
-      columns.push({
-        name: nameArray(traces, k, attribute),
-        type: types.reduce(mergeTypes),
-        texts: values.map(({ bytes }) => bytes.toString()),
-      })
-    }
+  const used = new Set<string>()
+  for (const { kind, path, value } of await scanFigureInTurns(figure)) {
+    const [, trace, attribute] = /^data\.(\d+)\.(.+)$/.exec(path) ?? []
+    if (kind !== 'array' || trace === undefined) continue
+    const values = [...value.items()]
+    if (values.length === 0 || values.some((one) => one.kind === 'array' || one.kind === 'object')) continue
+    const types = values.map(({ buf, start, end }) => detectValueType(buf, start, end))
+    columns.push({
+      name: takeUniqueName(nameArray(traces, Number(trace), attribute), used),
+      type: types.reduce(mergeTypes),
+      texts: values.map(({ bytes }) => bytes.toString()),
+    })
+    if (shouldYield()) await yieldToEventLoop()
   }
   const rows = Math.max(0, ...columns.map(({ texts }) => texts.length))
   const texts = columns.map((column) =>
