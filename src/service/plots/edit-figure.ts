@@ -5,7 +5,7 @@ import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import {
   decodeStringAsync,
   parseRawAsync,
-  type RawJson,
+  RawJson,
   skipWhitespace,
   yieldToEventLoop,
 } from '../../json/index.ts'
@@ -114,6 +114,15 @@ export function replaceArrays(
       : [{ start, end, parts: [formatMember(`${name}src`, JSON.stringify(reference))] }]
   })
   return Buffer.concat([...applyEdits(figure, edits)])
+}
+
+/** Removes the references that have their data beside them. */
+export function dropReferences(figure: RawJson): RawJson {
+  const edits = referencesOf(scanFigure(figure)).flatMap(({ sibling, start, end }) =>
+    sibling ? [{ start, end, parts: [] }] : [],
+  )
+  const text = Buffer.concat([...applyEdits<Buffer>(figure, edits)])
+  return new RawJson(text, 0, text.length, figure.limits)
 }
 
 /** Replaces the grids in references. `replace` returns the new grid; undefined keeps the reference. */

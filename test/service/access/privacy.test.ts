@@ -175,6 +175,15 @@ onBothStores('privacy', (test) => {
       expect((await ask('bob', 'GET', `/~${copy}.json`)).json.data).toMatchObject([
         { type: 'bar', x: ['Oslo'], y: [4] },
       ])
+      const rule = { type: 'rows', where: "hid = 'pub'", names: ['hid'], types: ['text'] }
+      const lines = {
+        ...{ type: 'parcoords', dimensions: [{ valuessrc: src('pay') }] },
+        transforms: [{ ...rule, valuessrc: src('hid'), values: [] }],
+      }
+      await ask('alice', 'PUT', `/v2/plots/${plot}`, { figure: { data: [lines], layout: {} } })
+      const second = await ask('bob', 'POST', `/v2/files/${plot}/copy`, {})
+      const data = (await ask('bob', 'GET', `/~${second.json.new_fid.replace(':', '/')}.json`)).json.data
+      expect(data).toEqual([{ type: 'parcoords', dimensions: [{ values: [3, 5] }] }])
       // All columns of a chart without transforms are shown.
       await ask('alice', 'PUT', `/v2/plots/${plot}`, { figure: { data: [bars], layout: {} } })
       expect((await told(undefined))[0]).toBe('city,pay\nOslo,3\nOslo,5\nRome,9999\n')
