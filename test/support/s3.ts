@@ -23,6 +23,8 @@ export class S3Server {
   mayDelete = true
   /** Faults of the next requests. */
   readonly faults: Fault[] = []
+  /** Whether it answers requests for a part of an object with that part. */
+  hasRanges = true
   /** Called when a request gets no answer. */
   onHang = (): void => {}
   /** Each request fails with this probability. */
@@ -85,7 +87,8 @@ export class S3Server {
       case 'GET': {
         if (!there) return refuse(response, 404, 'NoSuchKey')
         if (lost) return void response.destroy()
-        const [, from] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? []
+        const range = this.hasRanges ? (request.headers.range ?? '') : ''
+        const [, from] = /^bytes=(\d+)-$/.exec(range) ?? []
         if (from !== undefined && Number(from) >= there.length) return refuse(response, 416, 'InvalidRange')
         const bytes = there.subarray(Number(from ?? 0))
         if (from !== undefined) {

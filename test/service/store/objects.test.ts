@@ -232,6 +232,25 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
+  itLong('downloads that are cut off go on where they were, and end without ranges', async () => {
+    const test = await open(await newDatabase(inject('postgres')), bucket.address)
+    await test.user('alice')
+    const numbers = Array.from({ length: 40_000 }, () => Math.random())
+    const { fid } = await test.grid('alice', 'cut off', { n: numbers })
+    const read = () => test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
+    expect(Math.max(...[...bucket.objects.values()].map(({ length }) => length))).toBeGreaterThan(100_000)
+    bucket.faults.push('cut', 'cut', 'cut', 'cut')
+    expect((await read()).status).toBe(200)
+    bucket.hasRanges = false
+    bucket.faults.push(...Array(100).fill('cut'))
+    expect((await read()).status).toBe(503)
+    expect(bucket.faults.length).toBeGreaterThan(50)
+    bucket.faults.length = 0
+    bucket.hasRanges = true
+    bucket.objects.clear()
+    await test.service.close()
+  })
+
   it('a bucket that does not answer is asked rarely, until it answers again', async () => {
     const test = await open(await newDatabase(inject('postgres')), bucket.address)
     await test.user('alice')

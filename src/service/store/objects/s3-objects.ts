@@ -144,7 +144,8 @@ export class S3Objects implements ObjectStore {
         }
         if (!Number.isNaN(size) && arrived < size) throw new TransientError('the body was cut off')
       } catch (error) {
-        throw arrived - begin < MIN_PART_BYTES ? error : new PartialError(causeMessageOf(error))
+        const isLonger = (from === 0 || response.status === 206) && arrived - begin >= MIN_PART_BYTES
+        throw isLonger ? new PartialError(causeMessageOf(error)) : error
       }
     })
     return size === undefined ? undefined : Buffer.concat(chunks)
