@@ -134,8 +134,6 @@ const PRUNE_INTERVAL_MS = 3600_000
 
 /** Time that a command spends on due jobs before it exits, in ms. The next command continues. */
 const CLOSE_TIMEOUT_MS = 300
-/** The same if there are derived grids or alerts, which nobody else would look after, in ms. */
-const CLOSE_DERIVED_MS = 10_000
 
 /** Time that a command waits for a receiver of messages, in ms. */
 const LOCAL_RESPONSE_MS = 3000
@@ -220,7 +218,9 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
         const hasDerived = await store.read(
           async ({ derivations, alerts }) => (await derivations.hasAny()) || (await alerts.hasAny()),
         )
-        const timer = setTimeout(() => jobs.stop(), hasDerived ? CLOSE_DERIVED_MS : CLOSE_TIMEOUT_MS)
+        // Nobody else would look after derived grids and alerts: as long as a query may take.
+        const closeMs = hasDerived ? limits.query_seconds * 1000 : CLOSE_TIMEOUT_MS
+        const timer = setTimeout(() => jobs.stop(), closeMs)
         await jobs.drain()
         clearTimeout(timer)
       }
