@@ -14,7 +14,7 @@ import { respondWithFile } from '../files/read.ts'
 import { copyColumns } from '../grids/change/copy.ts'
 import { flushTail } from '../grids/change/flush.ts'
 import { type FigureContent, hidesRows, openFigure, readEvaluatedFigure } from '../plots/content.ts'
-import { dropReferences, listSources, replaceGrids } from '../plots/edit-figure.ts'
+import { detachResult, listSources, replaceGrids } from '../plots/edit-figure.ts'
 import { loadReferencedGrids } from '../plots/referenced-grids.ts'
 import { FIGURE_MEDIA_TYPE, loadFigure, prepareFigure, writeFigure } from '../plots/store-figure.ts'
 import { addFirstVersion } from '../plots/versions.ts'
@@ -127,7 +127,7 @@ async function loadShownResult(
 ): Promise<RawJson | undefined> {
   const file = await service.store.read(async (readers) => (await authorizeCall(readers, call)).file)
   const view = await openFigure(service, call, { file, content })
-  return hidesRows(view) ? dropReferences(await readEvaluatedFigure(view)) : undefined
+  return hidesRows(view) ? detachResult(await readEvaluatedFigure(view)) : undefined
 }
 
 /** Copies a plot as the result of its transforms, with a grid that has only that. */

@@ -116,13 +116,22 @@ export function replaceArrays(
   return Buffer.concat([...applyEdits(figure, edits)])
 }
 
-/** Removes the references that have their data beside them. */
-export function dropReferences(figure: RawJson): RawJson {
+/**
+ * Removes what ties the result of transforms, as `evaluateFigure` writes it, to its grids: the references that have their
+ * data beside them, and the options from which the chart was made, which name columns.
+ */
+export function detachResult(figure: RawJson): RawJson {
   const edits = referencesOf(scanFigure(figure)).flatMap(({ sibling, start, end }) =>
     sibling ? [{ start, end, parts: [] }] : [],
   )
+  const spec = getMember(getMember(getMember(figure, 'layout'), 'meta'), 'spec')
+  if (spec) edits.push({ start: figure.buf.lastIndexOf('"spec"', spec.start), end: spec.end, parts: [] })
   const text = Buffer.concat([...applyEdits<Buffer>(figure, edits)])
   return new RawJson(text, 0, text.length, figure.limits)
+}
+
+function getMember(object: RawJson | undefined, name: string): RawJson | undefined {
+  return object?.kind === 'object' ? object.get(name) : undefined
 }
 
 /** Replaces the grids in references. `replace` returns the new grid; undefined keeps the reference. */

@@ -153,7 +153,9 @@ onBothStores('privacy', (test) => {
       const bars = { type: 'bar', xsrc: src('city'), ysrc: src('pay') }
       const filter = { type: 'filter', target: [], targetsrc: src('hid'), operation: '=', value: 'pub' }
       const mean = { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'avg' }] }
-      const figure = { data: [{ ...bars, transforms: [filter, mean] }], layout: {} }
+      const spec = { type: 'bar', options: { where: "hid = 'pub'" } }
+      const layout = { meta: { spec, theme: 'gridline' }, title: { text: 'pay' } }
+      const figure = { data: [{ ...bars, transforms: [filter, mean] }], layout }
       const made = await ask('alice', 'POST', '/v2/plots', { figure, world_readable: true })
       const plot = made.json.file.fid
       const path = plot.replace(':', '/')
@@ -172,9 +174,10 @@ onBothStores('privacy', (test) => {
       expect([copied.status, copied.json.files.length]).toEqual([200, 2])
       const copy = copied.json.new_fid.replace(':', '/')
       expect((await ask('bob', 'GET', `/~${copy}.csv`)).text).toBe('trace 0 x,trace 0 y\nOslo,4\n')
-      expect((await ask('bob', 'GET', `/~${copy}.json`)).json.data).toMatchObject([
-        { type: 'bar', x: ['Oslo'], y: [4] },
-      ])
+      const { data: copiedData, layout: copiedLayout } = (await ask('bob', 'GET', `/~${copy}.json`)).json
+      expect(copiedLayout).toMatchObject({ meta: { theme: 'gridline' }, title: { text: 'pay' } })
+      expect(copiedLayout.meta.spec).toBeUndefined()
+      expect(copiedData).toMatchObject([{ type: 'bar', x: ['Oslo'], y: [4] }])
       const rule = { type: 'rows', where: "hid = 'pub'", names: ['hid'], types: ['text'] }
       const lines = {
         ...{ type: 'parcoords', dimensions: [{ valuessrc: src('pay') }] },
