@@ -259,7 +259,7 @@ class ShareDialog {
     }
   }
 
-  /** Returns the name of a person or team: teams of others have that of their owner before it. */
+  /** Returns the name of a person or team; `owner:name` for a team of another user. */
   private nameOf({ username, owner, name, email }: Collaborator): string {
     const team = owner === undefined || owner === this.meta.owner ? name : `${owner}:${name}`
     return username ?? team ?? email ?? ''

@@ -12,7 +12,6 @@ import {
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Operation, OperationName } from '../../contract/operations/index.ts'
 import { readOnlyFields } from '../../contract/resources/index.ts'
-import type { Bytes } from '../../json/index.ts'
 import { authorizeCall, type Caller, checkReplay, checkScope, hasScope, notFound } from '../access/access.ts'
 import { ChecksummedBytes, hasContentHash } from '../core/body-checksum.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
@@ -21,7 +20,7 @@ import { findHandler } from '../operations/handlers.ts'
 import { withoutCommit } from '../store/store.ts'
 import { parseTrace } from '../tracing/tracing.ts'
 import { createOperationResponse } from './answer.ts'
-import { CREDENTIAL_CACHE_MS, checkOperator } from './auth.ts'
+import { checkOperator } from './auth.ts'
 import {
   type BodyLimits,
   contentTypeOf,
@@ -30,6 +29,7 @@ import {
   type ReceivedBody,
   receiveBody,
 } from './body.ts'
+import { checkAtEnd, createCallerCheck } from './caller-check.ts'
 import { fingerprintRequest } from './fingerprint.ts'
 import {
   clientKeyOf,
@@ -181,7 +181,7 @@ function readVersion(operation: Operation, search: URLSearchParams): string | un
 async function admitRequest(context: HttpContext, checked: CheckedRequest): Promise<Outcome<HttpResponse>> {
   const { operation, caller, request, service, user } = checked
   const { requestQueue, uploadQueue, bodyBudget } = context
-  const checkAgain = createCallerCheck(context, checked)
+  const checkAgain = createCallerCheck(context, caller, request)
   const read = async (reading: Omit<BodyLimits, 'limits'>): Promise<ReceivedBody> => {
     const received = await receiveBody(request, operation.body, { limits: service.limits, ...reading })
     if (caller?.credential === undefined) return received
@@ -215,29 +215,6 @@ async function admitRequest(context: HttpContext, checked: CheckedRequest): Prom
     const received = await read({ take })
     return completeOutcome(await requestQueue.run(user, () => handleBody(received), request.isAborted))
   })
-}
-
-/**
- * Returns a function that checks the credentials of a request again, if they were checked long ago: a body can arrive for
- * hours, and the key can be revoked meanwhile. It throws `unauthenticated`.
- */
-function createCallerCheck(
-  { authenticator }: HttpContext,
-  { caller, request }: CheckedRequest,
-): () => Promise<void> {
-  const since = performance.now()
-  return async () => {
-    if (performance.now() - since <= CREDENTIAL_CACHE_MS) return
-    const current = await authenticator.authenticate(request.headers)
-    if (current?.credential !== caller?.credential)
-      throw new Problem('unauthenticated', 'you were signed out while the request arrived')
-  }
-}
-
-/** Passes bytes on, and calls `check` before the end. */
-async function* checkAtEnd(bytes: Bytes, check: () => Promise<void>): Bytes {
-  yield* bytes
-  await check()
 }
 
 /** Returns options for reading a body without counting its bytes. */

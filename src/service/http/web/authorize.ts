@@ -2,7 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { HttpResponse } from '../../../contract/http.ts'
 import * as s from '../../../contract/schema.ts'
-import { checkScope } from '../../access/access.ts'
+import { checkScope, hasScope } from '../../access/access.ts'
 import { createLoginCode } from '../../accounts/sessions.ts'
 import { type LoginRequest, renderAuthorizedPage, renderAuthorizePage } from '../../pages/forms/authorize.ts'
 import { receiveBody } from '../body.ts'
@@ -23,7 +23,7 @@ export const authorizeForm = queued(async (context, { query, request }) => {
   const caller = await authenticateRequest(context, request)
   const loginRequest = parseLoginRequest(Object.fromEntries(new URLSearchParams(query)))
   // The code makes a key, as `keys.create` does.
-  if (caller) checkScope(caller, 'write')
+  checkScope(caller, 'write')
   if (caller) return createUncachedPage(200, renderAuthorizePage(caller.username, loginRequest))
   const location = `/signin?next=${encodeURIComponent(`/authorize?${query}`)}`
   return new HttpResponse(303, { location, 'cache-control': 'no-store' }, null)
@@ -42,9 +42,7 @@ export const authorize = queued(async (context, { request, line }) => {
   if (!caller) throw notSignedIn
   checkScope(caller, 'write')
   const { port, challenge, state } = parseLoginRequest(fields as Record<string, string>)
-  const scopes = ['read', 'write'].filter(
-    (scope) => caller.scopes.has('admin') || caller.scopes.has(scope as 'read'),
-  )
+  const scopes = (['read', 'write'] as const).filter((scope) => hasScope(caller, scope))
   const grant = { owner: caller.username, scopes: scopes.join(','), key_hash: caller.keyHash ?? null }
   const code = await createLoginCode(
     service.store.withActor({ user: grant.owner, address: request.address, request_id: line.request_id }),

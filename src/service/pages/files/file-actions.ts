@@ -42,10 +42,17 @@ export function renderFileActions(
   // A session that only reads changes nothing.
   if (!caller || isVersion || !hasScope(caller, 'write')) return ''
   const isOwner = caller.username === file.owner
-  if (isTrashed)
-    return file.trashed_at === null || !isOwner
-      ? '<p class="note">This file is in the trash.</p>'
-      : `<p class="note">This file is in the trash.</p><div class="actions"${renderFileData(file)}>${renderActionButton('restore', 'files.js', 'Restore')} ${renderActionButton('rename', 'files.js', 'Rename')} ${renderActionButton('delete', 'files.js', 'Delete for good')}</div>`
+  if (isTrashed) {
+    const note = '<p class="note">This file is in the trash.</p>'
+    if (file.trashed_at === null || !isOwner) return note
+    return (
+      note +
+      renderActionList(
+        file,
+        TRASH_ACTIONS.map(([action, label]) => renderActionButton(action, 'files.js', label)),
+      )
+    )
+  }
   const hasVersions = file.filetype === 'grid' || file.filetype === 'plot'
   const actions: (string | false)[] = [
     isOwner && renderActionButton('share', 'share.js', 'Share'),
@@ -59,6 +66,17 @@ export function renderFileActions(
       renderActionButton('history', 'history.js', 'History', { own: isOwner ? 'true' : undefined }),
     isOwner && renderActionButton('trash', 'files.js', 'Move to trash'),
   ]
+  return renderActionList(file, actions)
+}
+
+/** Actions of the owner on a file in the trash. */
+const TRASH_ACTIONS = [
+  ['restore', 'Restore'],
+  ['rename', 'Rename'],
+  ['delete', 'Delete for good'],
+] as const
+
+function renderActionList(file: FileRow, actions: readonly (string | false)[]): string {
   return `<div class="actions"${renderFileData(file)}>${actions.filter(Boolean).join(' ')}</div>`
 }
 

@@ -144,7 +144,7 @@ function renderSources({ service, view, link }: PlotPage): string[] {
 
 /** Renders the first rows of the data as a table; empty without data. */
 async function renderData({ service, view }: PlotPage, request: FileRequest): Promise<string[]> {
-  // What cannot be evaluated, or not now, is said where the chart is.
+  // The frame of the chart shows the error.
   const data = await loadPlotTable(service, request, view).catch((error) => {
     if (error instanceof Problem && error.code !== 'damaged') return undefined
     throw error
