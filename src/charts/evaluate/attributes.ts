@@ -1,6 +1,6 @@
 /** Reads and changes attributes of traces by path. */
 
-import { listDataAttributes } from '../figure/data-attributes.ts'
+import { isTransposed, listDataAttributes } from '../figure/data-attributes.ts'
 import { type Attributes, isObject } from '../figure/figure.ts'
 import { isMissingLabel } from '../figure/shared-names.ts'
 
@@ -80,6 +80,21 @@ export function listPointArrays(trace: Attributes): string[] {
   return paths
 }
 
+/** Returns whether an attribute that refers to several columns of a grid is an array of these columns. */
+function isColumnList(
+  trace: Attributes,
+  path: string,
+  array: readonly unknown[],
+): array is readonly unknown[][] {
+  const source = getAtPath(trace, `${path}src`)
+  return (
+    typeof source === 'string' &&
+    source.includes(',') &&
+    array.every(Array.isArray) &&
+    !isTransposed(toKey(trace.type), path)
+  )
+}
+
 /** Copies the points of these rows from the arrays of `trace` to `into`, in this order. Row −1 is a gap. */
 export function selectRows(
   trace: Attributes,
@@ -89,11 +104,8 @@ export function selectRows(
 ): void {
   for (const path of paths) {
     const array = getArrayAt(trace, path)
-    setAtPath(
-      into,
-      path,
-      rows.map((k) => array[k]),
-    )
+    const select = (values: readonly unknown[]) => rows.map((k) => values[k])
+    setAtPath(into, path, isColumnList(trace, path, array) ? array.map(select) : select(array))
   }
 }
 

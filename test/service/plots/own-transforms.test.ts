@@ -30,6 +30,59 @@ describe('rows', () => {
     expect(found).toMatchObject({ x: ['c', 'a'], y: [3, 1], marker: { color: [30, 10] } })
   })
 
+  it.each([
+    [
+      'rows',
+      { type: 'rows', where: 'n > 2', names: ['n'], values: [1, 2, 3, 4] },
+      [
+        [
+          [7, 8],
+          ['c', 'd'],
+        ],
+      ],
+    ],
+    [
+      'filter',
+      { type: 'filter', target: 'y', operation: '>', value: 2 },
+      [
+        [
+          [7, 8],
+          ['c', 'd'],
+        ],
+      ],
+    ],
+    [
+      'groupby',
+      { type: 'groupby', groups: [0, 1, 0, 1] },
+      [
+        [
+          [5, 7],
+          ['a', 'c'],
+        ],
+        [
+          [6, 8],
+          ['b', 'd'],
+        ],
+      ],
+    ],
+  ])(
+    'attributes of several columns lose the same points as the others: %s',
+    async (_, transform, expected) => {
+      const [customdata, customdatasrc] = [
+        [
+          [5, 6, 7, 8],
+          ['a', 'b', 'c', 'd'],
+        ],
+        'ann:1:aaaaaa,bbbbbb',
+      ]
+      const found = await drawn(
+        { x: [1, 2, 3, 4], y: [1, 2, 3, 4], customdata, customdatasrc, transforms: [transform] },
+        'customdata',
+      )
+      expect(found).toEqual(expected.map((one) => [one]))
+    },
+  )
+
   it('rows reads dates as dates, and a single column as a list of its values', async () => {
     const found = await drawn(
       trace({
