@@ -145,6 +145,7 @@ export async function listZipMembers(
     })
     zip.readEntry()
   })
+  await refuseUncounted(spooled, zip, source)
   refuseOverlaps(entries, source)
   const files = entries.filter(({ fileName }) => !fileName.endsWith('/'))
   const meter = new EntryMeter(limits, source, size)
@@ -164,6 +165,22 @@ export async function listZipMembers(
       },
     }
   })
+}
+
+/** First bytes of an entry of the directory of a ZIP archive. */
+const ENTRY_SIGNATURE = 'PK\u0001\u0002'
+
+/** Throws `bad_data` if another entry follows the last one of the directory: its files would be missed. */
+async function refuseUncounted({ handle }: SpooledFile, zip: ZipFile, source: string): Promise<void> {
+  // The package declares a wrong type.
+  const end = Number(zip.readEntryCursor)
+  const { buffer } = await handle.read(Buffer.alloc(ENTRY_SIGNATURE.length), 0, ENTRY_SIGNATURE.length, end)
+  if (buffer.toString('latin1') === ENTRY_SIGNATURE)
+    throw badFile(
+      source,
+      `the archive is damaged: it has more files than the ${zip.entryCount} that it counts`,
+      'Create it again with another program.',
+    )
 }
 
 /** Throws `bad_data` if entries overlap, since a small archive could then unpack to a huge one. */

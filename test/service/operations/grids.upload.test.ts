@@ -174,7 +174,7 @@ onSqliteFirst('upload of other formats', (test) => {
       for (const [name, bytes] of await bombs()) await refused(name, bytes, /grows more than/)
     })
 
-    it('XML entity expansion, encryption, overlapping entries and damage are refused', async () => {
+    it('XML entity expansion, encryption, overlapping or uncounted entries and damage are refused', async () => {
       const laughs = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><workbook>&b;</workbook>'
       await refused('laughs.xlsx', await zip({ 'xl/workbook.xml': laughs }), /damaged/)
       const locked = await zip({ 'a.csv': 'a\n1\n' })
@@ -188,6 +188,10 @@ onSqliteFirst('upload of other formats', (test) => {
       )
       two.writeUInt32LE(0, second + 42)
       await refused('overlap.zip', two, /overlap/)
+      const uncounted = await zip({ 'a.csv': 'a\n1\n', 'b.csv': 'b\n1\n' })
+      const directoryEnd = uncounted.indexOf(Buffer.from('PK\x05\x06', 'latin1'))
+      for (const at of [8, 10]) uncounted.writeUInt16LE(1, directoryEnd + at)
+      await refused('uncounted.zip', uncounted, /more files than the 1 that it counts/)
       const whole = await zip({ 'a.csv': 'a,b\n1,2\n'.repeat(5000) })
       await refused('cut.zip', whole.subarray(0, whole.length - 30), /damaged/)
       await refused('nothing.zip', await zip({ 'a.png': 'x' }), /no data file/)
