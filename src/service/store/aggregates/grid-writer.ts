@@ -1,5 +1,5 @@
 // Writes grids: columns, slices and tail rows. Earlier epochs keep what changes replace.
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { yieldToEventLoop } from '../../../json/index.ts'
 import { addBlobReferences, markUnreferenced } from '../objects/blob-references.ts'
 import { encodeTypes } from '../schema/column-types.ts'
@@ -121,7 +121,7 @@ export class GridWriter extends GridReader {
       .execute()
   }
 
-  async addColumns(columns: ColumnRow[]): Promise<void> {
+  async addColumns(columns: Selectable<Schema['columns']>[]): Promise<void> {
     await insertColumns(this.db, columns)
   }
 

@@ -9,8 +9,11 @@ import type { Db, Schema } from '../schema/schema.ts'
 import { computeTailChecksum } from '../schema/tail-checksum.ts'
 
 export type GridRow = Selectable<Schema['grids']>
-export type ColumnRow = Selectable<Schema['columns']>
 export type TailRow = Selectable<Schema['tail']>
+
+const COLUMN_FIELDS = ['uid', 'position', 'name', 'type', 'rows', 'since'] as const
+
+export type ColumnRow = Pick<Selectable<Schema['columns']>, (typeof COLUMN_FIELDS)[number]>
 
 /** A slice: consecutive rows of one column as compressed JSON. A blob has one slice, or is a pack of several. */
 export interface SliceRef {
@@ -145,7 +148,7 @@ export class GridReader {
   listColumns(owner: string, idlocal: number): Promise<ColumnRow[]> {
     return this.db
       .selectFrom('columns')
-      .selectAll()
+      .select(COLUMN_FIELDS)
       .where(({ and }) => and({ owner, idlocal }))
       .orderBy('position')
       .execute()
@@ -155,7 +158,8 @@ export class GridReader {
   async listCurrentColumns({ owner, idlocal, types }: GridRow): Promise<ColumnRow[]> {
     const current = decodeTypes(types)
     const columns = await this.listColumns(owner, idlocal)
-    return columns.map((column, k) => ({ ...column, type: current[k] ?? column.type }))
+    for (const [k, column] of columns.entries()) column.type = current[k] ?? column.type
+    return columns
   }
 
   /** Lists removed columns that plots may still refer to. */

@@ -21,6 +21,9 @@ import { errorCodeOf, errorMessageOf, Problem } from '../../../contract/errors.t
 export interface Statement {
   all<R>(...parameters: readonly unknown[]): R[]
   run(...parameters: readonly unknown[]): { changes: number | bigint }
+  /** Whether `all` returns arrays of values instead of objects. Missing in Node before 22.16. */
+  setReturnArrays?(isEnabled: boolean): void
+  columns(): { name: string }[]
 }
 
 export interface Database {
