@@ -12,6 +12,7 @@ export {
   revokeKeys,
   setDisabled,
   setUserQuota,
+  unlinkUser,
 } from './accounts/accounts.ts'
 export { addTrust, listTrust, removeTrust } from './accounts/token-exchange.ts'
 export { checkNewUsername, renameUser } from './operations/accounts.rename.ts'

@@ -241,6 +241,7 @@ describe('--dry-run of admin', () => {
       ['user enable eve', /let eve sign in/],
       ['user quota bob --files 10', /change the quota of bob/],
       ['user rename bob robert', /Rename bob to robert\?/],
+      ['user unlink bob', /Unlink bob/],
       ['user delete bob', /Permanently delete bob/],
       [`key revoke bob ${key}`, /Revoke/],
       [`trust add ${issuer} project_path:a/c:ref:main --user bob`, /trust tokens of project_path:a\/c/],

@@ -11,6 +11,7 @@ export async function startIssuer() {
   let url = ''
   let isDown = false
   let endless: string | undefined
+  let broken: { path: string; how: 'cut' | 'html' } | undefined
   let userinfo: object | undefined
   let signing: { key?: CryptoKey; issued?: number } = {}
   let subject: string | undefined
@@ -45,7 +46,12 @@ export async function startIssuer() {
       }),
       '/jwks': () => ({ keys: [jwk] }),
     }
-    if (pathname === endless) {
+    if (pathname === broken?.path) {
+      response.writeHead(200, { 'content-type': broken.how === 'html' ? 'text/html' : 'application/json' })
+      response.write('<p>')
+      if (broken.how === 'html') response.end()
+      else response.destroy()
+    } else if (pathname === endless) {
       const send = (): void => {
         while (response.writable && !response.destroyed && response.write(' '.repeat(65_536)));
       }
@@ -103,6 +109,10 @@ export async function startIssuer() {
     /** The key that signs the next tokens of users. */
     setSigning(options: { key?: CryptoKey; issued?: number }): void {
       signing = options
+    },
+    /** The path whose response is a page, or is cut. */
+    setBroken(fault: typeof broken): void {
+      broken = fault
     },
     /** The path whose response never ends. */
     setEndless(path: string): void {

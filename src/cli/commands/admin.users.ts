@@ -91,6 +91,15 @@ const disable = defineUserChange({
   apply: ({ setDisabled }, store, username) => setDisabled(store, username, true),
 })
 
+const unlink = defineUserChange({
+  arguments: '<user>',
+  examples: ['gridline admin user unlink bob', 'gridline admin user unlink bob --yes'],
+  note: 'Running servers end the sessions within two seconds.',
+  ask: ({ username, email }) =>
+    `Unlink ${username} from the identity provider? All sessions end. ${email === null ? `Without an e-mail address, nobody can sign in as ${username} there again.` : `Whoever next signs in there as ${email} becomes ${username}.`}`,
+  apply: ({ unlinkUser }, store, username) => unlinkUser(store, username),
+})
+
 const enable = defineCommand({
   output: objectOf([], USER_FIELDS),
   arguments: '<user>',
@@ -317,6 +326,7 @@ export const userCommands: readonly CommandEntry[] = [
   subcommand('list', 'List all users', list, ['ls']),
   subcommand('disable', 'Disable the keys and sessions of a user; files and links are kept', disable),
   subcommand('enable', 'Let a disabled user sign in again', enable),
+  subcommand('unlink', 'Let another account of the identity provider sign in as a user', unlink),
   subcommand('quota', 'Show or change the quota of a user', quota),
   subcommand('rename', 'Rename a user; links and keys with the former name still work', rename),
   subcommand('delete', 'Permanently delete a user with all files', remove),

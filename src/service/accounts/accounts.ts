@@ -197,6 +197,16 @@ export async function setDisabled(store: Store, username: string, isDisabled: bo
   return findUser(store, owner)
 }
 
+/** Unlinks a user from their identities, and ends their sessions. Keys still work. */
+export async function unlinkUser(store: Store, username: string): Promise<ListedUser> {
+  const { username: owner } = await findUser(store, username)
+  await store.write([owner], async ({ accounts }) => {
+    await accounts.removeIdentities(owner)
+    await accounts.removeSessions(owner)
+  })
+  return findUser(store, owner)
+}
+
 /** Deletes a user with all their files, keys, sessions, teams and grants. */
 export async function deleteUser(store: Store, username: string): Promise<ListedUser> {
   const deleted = await findUser(store, username)

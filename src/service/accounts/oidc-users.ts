@@ -4,7 +4,7 @@ import { causeMessageOf, errorCodeOf, errorMessageOf, Problem } from '../../cont
 import { isUsername } from '../../contract/fid.ts'
 import type { Configuration } from '../../vendor/openid.ts'
 import type { Store, Writers } from '../store/store.ts'
-import { boundedFetch } from './bounded-fetch.ts'
+import { boundedFetch, isFetchError } from './bounded-fetch.ts'
 
 /** Settings of sign-in with an OpenID Connect provider. */
 export interface ProviderOptions {
@@ -52,6 +52,8 @@ const PROVIDER_TIMEOUT_SECONDS = 10
 const PROVIDER_RETRY_MS = 5_000
 /** Maximum time that the provider's clock may be ahead, in ms. */
 const CLOCK_TOLERANCE_MS = 300_000
+/** Codes of errors of the provider's responses. */
+const PROVIDER_FAULTS = /TIMEOUT|RESPONSE_IS_NOT_CONFORM|RESPONSE_IS_NOT_JSON|PARSE_ERROR/
 const MAX_GROUPS = 10_000
 const MAX_SUBJECT_CHARACTERS = 255
 
@@ -163,6 +165,11 @@ export class OidcSignIn {
           .slice(0, MAX_GROUPS),
       }
     } catch (error) {
+      const { code, message } = { code: errorCodeOf(error), message: errorMessageOf(error) }
+      if (error instanceof client.ResponseBodyError && error.error === 'invalid_grant')
+        throw new Problem('unauthenticated', 'this sign-in was used before, or has expired', {
+          hint: 'Sign in again.',
+        })
       // A provider error about this server's configuration is not the user's fault.
       if (error instanceof client.ResponseBodyError)
         throw new Problem(
@@ -176,13 +183,11 @@ export class OidcSignIn {
         throw new Problem('unauthenticated', `the identity provider refuses: ${error.error}`, {
           hint: (error.error_description ?? '').slice(0, 300) || 'Try again.',
         })
-      const message = errorMessageOf(error)
-      if (
-        /TIMEOUT|REQUEST_TIMEOUT|RESPONSE_IS_NOT_CONFORM|fetch failed/i.test(
-          `${errorCodeOf(error)} ${message}`,
-        )
-      )
+      if (isFetchError(error) || PROVIDER_FAULTS.test(`${code} ${message}`)) {
+        // Its endpoints may have moved.
+        this.configuration = undefined
         throw this.noAnswer(error)
+      }
       throw new Problem('unauthenticated', `this sign-in is not valid: ${message}`, { hint: 'Try again.' })
     }
   }
@@ -253,19 +258,26 @@ export class OidcSignIn {
     const linked = await accounts.findOwnerByIdentity(issuer, subject)
     if (linked !== undefined) {
       const user = await accounts.getUser(linked)
-      if (user && user.disabled_at === null) return linked
-      throw new Problem('forbidden', 'this user is disabled', {
-        hint: 'Ask the administrator of this server.',
-      })
+      if (!user || user.disabled_at !== null) throw userDisabled()
+      // Files are shared with addresses: an address that the provider has given to somebody else is not theirs.
+      const isNew = person.isVerified && email !== null && email !== user.email
+      if (isNew && (await accounts.countUsersWith(email)) === 0) await accounts.changeEmail(linked, email)
+      return linked
     }
     const existing = await accounts.findUserByName(name)
     // An existing user signs in as themselves if the provider has verified their e-mail address.
     const isTheirs = existing !== undefined && person.isVerified && email !== null && existing.email === email
     if (existing && !isTheirs) return undefined
-    if (existing?.disabled_at !== undefined && existing.disabled_at !== null)
-      throw new Problem('forbidden', 'this user is disabled', {
-        hint: 'Ask the administrator of this server.',
-      })
+    if (existing && existing.disabled_at !== null) throw userDisabled()
+    // Addresses are given to other people, subjects are not.
+    if (existing && (await accounts.hasIdentity(existing.owner, issuer)))
+      throw new Problem(
+        'forbidden',
+        `the address ${email} belongs to ${existing.owner}, who signs in with another account of ${this.host}`,
+        {
+          hint: `Ask the administrator of this server. If both are the same person: gridline admin user unlink ${existing.owner}`,
+        },
+      )
     const owner = existing?.owner ?? name
     if (!existing) {
       if ((await accounts.findFormerOwner(name)) !== undefined) return undefined
@@ -324,6 +336,10 @@ export class OidcSignIn {
       return free
     })
   }
+}
+
+function userDisabled(): Problem {
+  return new Problem('forbidden', 'this user is disabled', { hint: 'Ask the administrator of this server.' })
 }
 
 /** Returns a text of up to 320 characters without control characters; undefined for other values. */

@@ -1,7 +1,7 @@
 // Sign-in with an identity provider (OpenID Connect).
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { OidcSignIn } from '../../../src/service/accounts/oidc-users.ts'
-import { createUser, deleteUser, renameUser, setDisabled } from '../../../src/service/admin.ts'
+import { createUser, deleteUser, renameUser, setDisabled, unlinkUser } from '../../../src/service/admin.ts'
 import { createService } from '../../../src/service/index.ts'
 import { startIssuer } from '../../support/fake-oidc-issuer.ts'
 import { newDatabase } from '../../support/postgres.ts'
@@ -65,6 +65,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
       session: cookieIn(headers, 'gridline_session'),
       cookies: headers.getSetCookie(),
       back,
+      left: left.cookie,
     }
   }
   const me = async (session: string | undefined) =>
@@ -190,6 +191,26 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect([unproven.status, unproven.session]).toEqual([403, undefined])
   })
 
+  it('an address that is given to another person lets them in as nobody else', async () => {
+    const first = await signIn(person('s1', { email: 'reused@example.com' }))
+    const { username } = await me(first.session)
+    const other = await signIn(person('s2', { email: 'reused@example.com' }))
+    expect([other.status, other.session]).toEqual([403, undefined])
+    expect(other.text).toContain(`belongs to ${username}`)
+    // The first one's new address: then the former one is free.
+    const renamed = await signIn(person('s1', { email: 'reused2@example.com' }))
+    expect(await me(renamed.session)).toMatchObject({ username, email: 'reused2@example.com' })
+    const newcomer = await me((await signIn(person('s2', { email: 'reused@example.com' }))).session)
+    expect(newcomer).toMatchObject({ username: 'reused-2', email: 'reused@example.com' })
+    // An address that another user has is not taken over.
+    await signIn(person('s1', { email: 'reused@example.com' }))
+    expect((await me(renamed.session)).email).toBe('reused2@example.com')
+    // The provider gives a new subject to the same person.
+    await unlinkUser(test.service.store, username)
+    const again = await signIn(person('s3', { email: 'reused2@example.com' }))
+    expect((await me(again.session)).username).toBe(username)
+  })
+
   it('identities of other domains are refused, and get no user', async () => {
     const { status, text } = await signIn(person('eve', { email: 'eve@elsewhere.com' }))
     expect(status).toBe(403)
@@ -216,6 +237,8 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect(used.status).toBe(303)
     const path = used.back.pathname + used.back.search
     expect(await test.status(undefined, 'GET', path)).toBe(401)
+    const repeated = await test.ask(undefined, 'GET', path, { headers: { cookie: used.left } })
+    expect([repeated.status, repeated.text]).toEqual([401, expect.stringContaining('was used before')])
     const left = await leave()
     expect(await test.status(undefined, 'GET', path, { headers: { cookie: left.cookie } })).toBe(401)
     expect((await signIn(person('mallory'), (await leave()).cookie)).status).toBe(401)
@@ -233,6 +256,17 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     const names = await Promise.all(results.map(async ({ session }) => (await me(session)).username))
     expect(new Set(names)).toEqual(new Set(['judy']))
   })
+
+  it.each(['cut', 'html'] as const)(
+    'an identity provider whose response is broken is 503: %s',
+    async (how) => {
+      issuer.setBroken({ path: '/token', how })
+      const { status, text } = await signIn(person('late'))
+      issuer.setBroken(undefined)
+      expect([status, text]).toEqual([503, expect.stringContaining('does not answer')])
+      expect((await signIn(person('late'))).status).toBe(303)
+    },
+  )
 
   it('an identity provider that does not answer is 503', async () => {
     const people = new OidcSignIn(

@@ -54,6 +54,26 @@ export class AccountReader {
     return rows.length === 1 ? rows[0].owner : undefined
   }
 
+  /** Returns the number of users with an e-mail address. */
+  async countUsersWith(email: string): Promise<number> {
+    const { count } = await this.db
+      .selectFrom('users')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('email', '=', email)
+      .executeTakeFirstOrThrow()
+    return Number(count)
+  }
+
+  /** Returns whether a user is linked to an identity of an issuer. */
+  async hasIdentity(owner: string, issuer: string): Promise<boolean> {
+    const identity = await this.db
+      .selectFrom('identities')
+      .select('owner')
+      .where(({ and }) => and({ owner, issuer }))
+      .executeTakeFirst()
+    return identity !== undefined
+  }
+
   /** Returns the user who had this name before: '' if deleted since, undefined if nobody had it. */
   async findFormerOwner(name: string): Promise<string | undefined> {
     const former = await this.db
@@ -363,6 +383,18 @@ export class AccountWriter extends AccountReader {
   async addIdentity(identity: Insertable<Schema['identities']>): Promise<void> {
     this.recordEvent(identity.owner, 'user.identity', { issuer: identity.issuer, subject: identity.subject })
     await this.db.insertInto('identities').values(identity).execute()
+  }
+
+  /** Unlinks a user from all identities: the next sign-in with their e-mail address links one again. */
+  async removeIdentities(owner: string): Promise<void> {
+    this.recordEvent(owner, 'user.unlink')
+    await this.db.deleteFrom('identities').where('owner', '=', owner).execute()
+  }
+
+  /** Changes the e-mail address of a user, in lower case. */
+  async changeEmail(owner: string, email: string): Promise<void> {
+    this.recordEvent(owner, 'user.email', { email })
+    await this.db.updateTable('users').set({ email }).where('owner', '=', owner).execute()
   }
 
   async addSecret(name: string, value: string): Promise<void> {

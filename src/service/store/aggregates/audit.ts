@@ -39,6 +39,8 @@ export const AUDIT_EVENTS = [
   'trust.remove',
   'user.create',
   'user.identity',
+  'user.unlink',
+  'user.email',
   'user.rename',
   'user.disable',
   'user.enable',
