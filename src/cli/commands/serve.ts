@@ -415,7 +415,7 @@ async function stopServer(server: Server, running: RunningService, graceMs?: num
   context.messages.note('stopping')
   await Promise.race([listening.stop(graceMs), signals.next()])
   await listening.stop(0)
-  // All requests are done: do not wait for a database that does not respond.
+  // All requests are done: do not wait for a database, or a receiver of messages, that does not respond.
   const closed = running.close().then(() => 'closed')
   const timeout = new Promise<undefined>((resolve) => {
     setTimeout(() => resolve(undefined), CLOSE_TIMEOUT_MS).unref()
@@ -426,7 +426,7 @@ async function stopServer(server: Server, running: RunningService, graceMs?: num
   // A random port changes with the next start.
   if (!settings.database && settings.port === 0) deleteLocalServerRecord(context.environment)
   if (!isClosed) {
-    context.messages.warning('the database does not respond; closed its connections')
+    context.messages.warning('the database, or a receiver of messages, does not respond; closed all connections')
     process.exit(0)
   }
 }

@@ -46,6 +46,8 @@ interface Mail {
   isRepeated?: boolean
   /** Called after each receiver who has got it, with all who have. */
   onReached?: (reached: readonly string[]) => Promise<void>
+  /** Time of `performance.now()` after which no other receiver is tried. */
+  until?: number
 }
 
 /** Result of sending: who got the mail, and why others did not. `isRefused`: the mail server refused the last of these. */
@@ -58,7 +60,7 @@ interface Sent {
 /** Sends a picture of a chart or a board, as its sender sees it now. Throws why it cannot be sent to anybody. */
 export async function sendPicture(service: MailingService, mail: Mail): Promise<Sent> {
   const { store, mailer, limits, url } = service
-  const { fid, filters, sender, to, messageId, footer, zone, isRepeated, onReached } = mail
+  const { fid, filters, sender, to, messageId, footer, zone, isRepeated, onReached, until } = mail
   if (!mailer) throw new Problem('forbidden', 'this server sends no e-mail', { hint: NO_MAIL_HINT })
   const request = {
     ...ownerPrincipal(sender),
@@ -92,6 +94,11 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
   const sent: Sent = { reached: [], ...(granted < to.length && { failure: overQuota(limits).message }) }
   let tried = 0
   for (const receiver of to.slice(0, granted)) {
+    if (until !== undefined && tried > 0 && performance.now() > until) {
+      sent.failure = `${receiver}: the mail server is too slow`
+      sent.isRefused = false
+      break
+    }
     tried++
     try {
       await mailer.send({

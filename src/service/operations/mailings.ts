@@ -20,6 +20,12 @@ import type { Handlers, OperationService as Service } from './handler.ts'
 /** Maximum number of receivers of a mailing. */
 const MAX_RECEIVERS = 10
 
+/**
+ * Time after which a request tries no other receiver, in ms. With that of one receiver, it is below the time after which
+ * connections are closed (http/listen.ts) and clients ask again.
+ */
+const SEND_TIMEOUT_MS = 45_000
+
 /** Maximum length of filters, as the query of a page. */
 const MAX_FILTER_CHARACTERS = 2000
 
@@ -48,6 +54,7 @@ export const mailingHandlers = {
 
   'mailings.send': async (service, call) => {
     const { store } = service
+    const until = performance.now() + SEND_TIMEOUT_MS
     const { username } = call.caller!
     const write = call.writeKey(username)
     const asked = { ...call, shareKey: undefined }
@@ -55,26 +62,31 @@ export const mailingHandlers = {
       ...(await authorizeCall(readers, asked)),
       before: await readers.idempotency.findResult<string[]>(write),
     }))
-    // A repeated request sends nothing again.
-    if (before) return { body: { fid: formatFid(call.fid), to: before.result } }
     const to = [...new Set(call.fields.to)]
+    // A repeated request sends it to nobody again.
+    const got = before?.result ?? []
+    const left = to.filter((receiver) => !got.includes(receiver))
+    if (before && left.length === 0) return { body: { fid: formatFid(call.fid), to: got } }
     checkSendable(service, file, to)
     const filters = await parseFilters(service, file, call.fields.filter)
+    const record = (reached: readonly string[]): Promise<void> =>
+      store.write([username], ({ idempotency }) =>
+        idempotency.recordResults([{ write, result: [...got, ...reached] }]),
+      )
     const { reached, failure, isRefused } = await sendPicture(service, {
       fid: call.fid,
       filters,
       sender: username,
-      to,
+      to: left,
       messageId: createMessageId(write),
       footer: `${username} has sent this to you.`,
+      onReached: record,
+      until,
     })
-    if (reached.length === 0)
+    if (got.length + reached.length === 0)
       throw isRefused ? invalidField('to', failure!) : new Problem('unreachable', failure!)
-    await store.write([username], ({ idempotency }) =>
-      idempotency.recordResults([{ write, result: reached }]),
-    )
     return {
-      body: { fid: formatFid(call.fid), to: reached },
+      body: { fid: formatFid(call.fid), to: [...got, ...reached] },
       ...(failure !== undefined && { headers: { [WARNING_HEADER]: encodeURIComponent(failure) } }),
     }
   },

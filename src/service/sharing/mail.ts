@@ -19,7 +19,11 @@ export function isEmailAddress(text: string): boolean {
   return EMAIL_PATTERN.test(text)
 }
 
-const SMTP_TIMEOUT_MS = 15_000
+/**
+ * Timeouts of the mail server: for connecting and for its greeting, and for each answer, in ms. It may check a message
+ * before it accepts it.
+ */
+const TIMEOUTS = { connectMs: 15_000, answerMs: 30_000 }
 
 const UNREACHABLE = 'the mail server of this server cannot be reached'
 
@@ -30,8 +34,27 @@ const SMTP_ERRORS: Readonly<Record<string, string>> = {
   ETIMEDOUT: UNREACHABLE,
   EDNS: UNREACHABLE,
   EAUTH: 'the mail server refused the login of this server',
-  EENVELOPE: 'the mail server refused the address',
   EMESSAGE: 'the mail server refused the message',
+}
+
+/** What nodemailer says about a command that the mail server has refused. */
+interface SmtpError extends Error {
+  code?: string
+  command?: string
+  responseCode?: number
+}
+
+/** Returns whether the mail server refuses a receiver for good, not only for now. */
+function isReceiverRefused({ code, command, responseCode = 0 }: SmtpError): boolean {
+  return code === 'EENVELOPE' && command === 'RCPT TO' && responseCode >= 500
+}
+
+function describeError(error: SmtpError): string {
+  if (error.code !== 'EENVELOPE') return SMTP_ERRORS[error.code ?? ''] ?? 'the mail server failed'
+  if (isReceiverRefused(error)) return 'the mail server refused the address'
+  return error.command === 'RCPT TO'
+    ? 'the mail server refused the address for now'
+    : 'the mail server refused the sender of this server'
 }
 
 /** Why a message was not sent. `isUnreachable`: the mail server was not asked; `isRefused`: it refused the receiver. */
@@ -55,6 +78,7 @@ export class Mailer {
     private readonly smtp: string,
     /** Sender address. */
     private readonly from: string,
+    private readonly timeouts = TIMEOUTS,
   ) {}
 
   /** Sends a message. Throws an error that says what the mail server did. */
@@ -62,19 +86,22 @@ export class Mailer {
     try {
       await this.sendNow(message)
     } catch (error) {
-      const { code = '', message: detail } = error as Error & { code?: string }
-      const text = SMTP_ERRORS[code] ?? 'the mail server failed'
-      throw new MailError(`${text}: ${detail}`, text === UNREACHABLE, code === 'EENVELOPE', { cause: error })
+      const failure = error as SmtpError
+      const text = describeError(failure)
+      throw new MailError(`${text}: ${failure.message}`, text === UNREACHABLE, isReceiverRefused(failure), {
+        cause: error,
+      })
     }
   }
 
   private async sendNow(message: Message): Promise<void> {
     this.transport ??= import('../../vendor/mail.ts').then(({ createTransport }) =>
-      createTransport(this.smtp, {
-        connectionTimeout: SMTP_TIMEOUT_MS,
-        greetingTimeout: SMTP_TIMEOUT_MS,
-        socketTimeout: SMTP_TIMEOUT_MS,
-      } as never),
+      createTransport({
+        url: this.smtp,
+        connectionTimeout: this.timeouts.connectMs,
+        greetingTimeout: this.timeouts.connectMs,
+        socketTimeout: this.timeouts.answerMs,
+      }),
     )
     // Pass the address as an object: in a string, a comma would separate several addresses.
     await (await this.transport).sendMail({

@@ -251,6 +251,40 @@ describe('mailings', () => {
     expect(mails[2].text).toMatch(/^g, sum of y: 7\r$/m)
   })
 
+  it('a repeated request is sent to those who have not got it, and to nobody twice', async () => {
+    const send = () =>
+      test.ask('alice', 'POST', `/v2/files/${plot}/send`, {
+        json: { to: ['a@example.com', 'late@example.com', 'b@example.com'] },
+        headers: { 'idempotency-key': 'send once' },
+      })
+    gone.add('late@example.com')
+    expect((await send()).json.to).toEqual(['a@example.com', 'b@example.com'])
+    gone.delete('late@example.com')
+    const all = ['a@example.com', 'b@example.com', 'late@example.com']
+    for (let time = 0; time < 2; time++) expect((await send()).json.to).toEqual(all)
+    expect(mails.flatMap(({ to }) => to)).toEqual(all)
+  })
+
+  it('a request ends before its connection does, if the mail server is slow', async () => {
+    const now = performance.now.bind(performance)
+    let passed = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+    // Each mail takes 30 s.
+    onMail = async () => {
+      passed += 30_000
+    }
+    const to = Array.from({ length: 10 }, (_, k) => `r${k}@example.com`)
+    const { status, json, headers } = await test.ask('alice', 'POST', `/v2/files/${plot}/send`, {
+      json: { to },
+    })
+    onMail = async () => {}
+    clock.mockRestore()
+    expect([status, json.to]).toEqual([200, to.slice(0, 2)])
+    expect(decodeURIComponent(headers.get('gridline-warning')!)).toBe(
+      'r2@example.com: the mail server is too slow',
+    )
+  })
+
   it('a board is sent with a filter, now and regularly, and its link has it', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-01-01T12:00:00Z') })
     const json = { to: ['a@example.com'], filter: ['x=2'] }
