@@ -1,6 +1,7 @@
 // `gridline admin blobs`: lists, relocates and moves blob stores.
 import { Problem } from '../../contract/errors.ts'
 import { formatBytes } from '../../contract/limits.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import { type CommandEntry, defineCommand, dryRunOption, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf } from '../core/output-schema.ts'
 import type { Failure } from '../output/failure.ts'
@@ -66,7 +67,7 @@ const move = defineCommand({
       throw new Problem('usage', '--to is missing', { hint: 'Use --to sql, --to file:DIR or --to s3://…' })
     const { messages } = context
     const failures: Failure[] = []
-    const objects = await withStore(context, url, async (service, store) => {
+    const result = await withStore(context, url, async (service, store) => {
       const target = service.normalizeAddress(to)
       const sources = (await store.locations.listLocations()).filter(
         ({ place: from }) => from !== 'row' && from !== target,
@@ -89,7 +90,12 @@ const move = defineCommand({
         onLost: (owner, problem) => failures.push({ subject: owner, problem }),
       })
     })
-    if (objects === undefined) return undefined
+    if (result === undefined) return undefined
+    const { objects, unfinished } = result
+    if (unfinished > 0)
+      messages.warning(
+        `uploads that still run have ${formatCount(unfinished, 'object')} at the former location: keep it, and run this again when they have ended`,
+      )
     messages.note(
       'The server, or admin compact, removes the moved objects from their former location a day later.',
     )

@@ -426,7 +426,9 @@ async function stopServer(server: Server, running: RunningService, graceMs?: num
   // A random port changes with the next start.
   if (!settings.database && settings.port === 0) deleteLocalServerRecord(context.environment)
   if (!isClosed) {
-    context.messages.warning('the database, or a receiver of messages, does not respond; closed all connections')
+    context.messages.warning(
+      'the database, or a receiver of messages, does not respond; closed all connections',
+    )
     process.exit(0)
   }
 }

@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
 import { FileObjects } from '../../../src/service/store/objects/file-objects.ts'
+import { createObjectRow } from '../../../src/service/store/objects/object-rows.ts'
 import { openStore } from '../../../src/service/store/store.ts'
 import { moveBlobs } from '../../../src/service/store/upkeep/move.ts'
 import { verifyStore } from '../../../src/service/store/upkeep/verify.ts'
@@ -375,10 +376,34 @@ describe('a bucket', () => {
       onLost: (owner) => lost.push(owner),
       settleMs: 0,
     })
-    expect([moved, lost]).toEqual([sizes.length - 1, ['alice']])
+    expect([moved.objects, lost]).toEqual([sizes.length - 1, ['alice']])
     const statuses = [await test.status('alice', 'GET', `/v2/grids/${fid}/content`)]
     statuses.push(await test.status('alice', 'GET', `/v2/grids/${fid.replace(/\d+$/, '1')}/content`))
     expect(statuses.sort()).toEqual([200, 500])
+    await test.service.close()
+  })
+
+  it('a move tells of uploads that still run, and ends when another one begins', async () => {
+    const place = join(folder.path, 'busy')
+    const test = await open(await newDatabase(inject('postgres')), `file:${place}`)
+    const { store } = test.service
+    await test.user('alice')
+    for (let k = 0; k < 3; k++) await test.grid('alice', `g ${k}`, { n: values(20 + k) })
+    const { id } = await store.locations.getCurrent()
+    const running = createObjectRow('alice', 'f'.repeat(64), Buffer.from('[]'), id)
+    await store.engine.write([], (db) => db.insertInto('objects').values(running).execute())
+    const moved = moveBlobs(store, `file:${place}-2`, { settleMs: 0 })
+    expect(await moved).toEqual({ objects: 3, unfinished: 1 })
+    let hasBegun = false
+    const first = moveBlobs(store, 'sql', {
+      settleMs: 60_000,
+      onMoved: async () => {
+        if (hasBegun) return
+        hasBegun = true
+        await moveBlobs(store, `file:${place}-3`, { settleMs: 0 })
+      },
+    })
+    await expect(first).rejects.toMatchObject({ code: 'conflict', message: expect.stringMatching(/busy-3$/) })
     await test.service.close()
   })
 

@@ -28,15 +28,25 @@ const BATCH_OBJECTS = 200
 /** Time after which every server stores new bytes at the new location, in ms. */
 const SETTLE_MS = 6_000
 
+export interface Moved {
+  /** Number of moved objects. */
+  objects: number
+  /** Number of objects of unfinished uploads at former locations. Nobody moves them once these have ended. */
+  unfinished: number
+}
+
+/** Time after which a sweep removes the objects of an abandoned upload, in ms. */
+const UNFINISHED_MS = 24 * 3600_000
+
 /**
  * Moves all bytes to another location, object by object, while servers run. New bytes are stored there at
- * once. Returns the number of moved objects. Each gets a new key; a sweep removes the old object a day later.
+ * once. Each object gets a new key; a sweep removes the old one a day later. Throws `conflict` when another move begins.
  */
 export async function moveBlobs(
   store: Store,
   to: string,
   { onMoved = () => {}, onLost = () => {}, settleMs = SETTLE_MS, signal }: MoveOptions = {},
-): Promise<number> {
+): Promise<Moved> {
   const isCurrent = (await store.locations.currentAddress()) === normalizeAddress(to)
   if (isCurrent) await store.locations.checkCurrent()
   const place = isCurrent ? (await store.locations.getCurrent()).id : await store.locations.setCurrent(to)
@@ -46,9 +56,11 @@ export async function moveBlobs(
   const unreadable = new Set<string>()
   for (const start = performance.now(); ; ) {
     let remaining = 0
-    for await (const rows of readObjectBatches(store.engine, BATCH_OBJECTS, place))
+    for await (const rows of readObjectBatches(store.engine, BATCH_OBJECTS, place)) {
+      if ((await store.locations.getCurrent()).id !== place)
+        throw new Problem('conflict', `another move has begun, to ${await store.locations.currentAddress()}`)
       for (const row of rows) {
-        if (signal?.aborted) return moved
+        if (signal?.aborted) return { objects: moved, unfinished: 0 }
         if (unreadable.has(row.key)) continue
         remaining++
         try {
@@ -61,10 +73,26 @@ export async function moveBlobs(
           onLost(row.owner, error)
         }
       }
+    }
     // Servers learn within seconds where to store new bytes.
-    if (remaining === 0 && (isCurrent || performance.now() - start >= settleMs)) return moved
+    if (remaining === 0 && (isCurrent || performance.now() - start >= settleMs))
+      return { objects: moved, unfinished: await countUnfinished(store, place) }
     if (remaining === 0) await sleep(500)
   }
+}
+
+/** Counts the objects of unfinished uploads at other locations. */
+function countUnfinished({ engine }: Store, place: string): Promise<number> {
+  return engine.read(async (db) => {
+    const { count } = await db
+      .selectFrom('objects')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('state', '=', OBJECT_STATES.writing)
+      .where('place', 'not in', ['', place])
+      .where('changed_at', '>', Date.now() - UNFINISHED_MS)
+      .executeTakeFirstOrThrow()
+    return Number(count)
+  })
 }
 
 /** Where the bytes of a moved object are: `home` is the owner whose name they are stored under. */
