@@ -256,7 +256,9 @@ describe('a bucket', () => {
     const test = await open(await newDatabase(inject('postgres')), bucket.address)
     await test.user('alice')
     const { fid } = await test.grid('alice', 'hangs', { n: values(3) })
-    const read = () => test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
+    const columns = Object.fromEntries(Array.from({ length: 8 }, (_, k) => [`c${k}`, values(30 + k)]))
+    const { fid: several } = await test.grid('alice', 'several objects', columns)
+    const read = (grid = fid) => test.ask('alice', 'GET', `/v2/grids/${grid}/content`)
     // Requests time out once this many have arrived.
     let arriving = 3
     const waiting = new Set<AbortController>()
@@ -284,7 +286,9 @@ describe('a bucket', () => {
     expect((await read()).json.errors[0].message).toContain('has not answered for a while')
     const now = performance.now()
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now + 6000)
-    expect((await read()).status).toBe(200)
+    // Its objects are requested together: all but one wait for the first answer.
+    const { json } = await read(several)
+    for (const [name, data] of Object.entries(columns)) expect(json.cols[name].data).toEqual(data)
     clock.mockRestore()
     expect((await read()).status).toBe(200)
     bucket.objects.clear()

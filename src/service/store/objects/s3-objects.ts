@@ -1,5 +1,6 @@
 // Object store in an S3 bucket.
 import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { causeMessageOf, Problem } from '../../../contract/errors.ts'
 import { traceHeaders } from '../../tracing/tracing.ts'
 import { invalidAddressError, type ObjectStore, type S3Environment } from './object-store.ts'
@@ -15,6 +16,8 @@ const MIN_PART_BYTES = 16 * 1024
 const MAX_UNANSWERED = 2
 /** How long it is not asked, in ms. */
 const PAUSE_MS = 5000
+/** How long other requests wait for the one that finds out whether it answers again, in ms. */
+const PROBE_WAIT_MS = 1000
 
 /** The part of aws4fetch that is used: signs requests. */
 interface Signer {
@@ -36,6 +39,8 @@ class PartialError extends TransientError {}
  * request.
  */
 export class S3Objects implements ObjectStore {
+  /** Ends with the request that finds out whether the bucket answers again. */
+  private probe: Promise<void> | undefined
   /** Number of requests without an answer since the last answer. */
   private unanswered = 0
   /** When the last of them had failed, in ms of `performance.now()`. */
@@ -182,13 +187,21 @@ export class S3Objects implements ObjectStore {
       headers: { ...traceHeaders(), ...headers },
       body,
     })
-    if (performance.now() < this.pausedUntil) throw this.unreachable('it has not answered for a while')
-    // One request finds out whether it answers again.
-    if (this.unanswered >= MAX_UNANSWERED) this.pausedUntil = performance.now() + PAUSE_MS
+    if (this.probe) await Promise.race([this.probe, sleep(PROBE_WAIT_MS, undefined, { ref: false })])
+    if (this.probe || performance.now() < this.pausedUntil)
+      throw this.unreachable('it has not answered for a while')
     const sentAt = performance.now()
     const signal = AbortSignal.timeout(method === 'PUT' ? PUT_TIMEOUT_MS : REQUEST_TIMEOUT_MS)
+    const answer = fetch(request, { signal, redirect: 'manual' })
+    // One request finds out whether it answers again.
+    if (this.unanswered >= MAX_UNANSWERED) {
+      const endProbe = (): void => {
+        this.probe = undefined
+      }
+      this.probe = answer.then(endProbe, endProbe)
+    }
     try {
-      const response = await fetch(request, { signal, redirect: 'manual' })
+      const response = await answer
       this.unanswered = 0
       this.pausedUntil = 0
       return response
