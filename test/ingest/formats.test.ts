@@ -26,8 +26,11 @@ import {
   vectorFromArray,
 } from 'apache-arrow'
 import fc from 'fast-check'
+import { parquetMetadata } from 'hyparquet'
+import { parquetHeader } from 'hyparquet/src/column.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readLimits } from '../../src/contract/limits.ts'
+import { checkPages } from '../../src/ingest/columnar/pages.ts'
 import { zip } from '../support/archives.ts'
 import { runs } from '../support/property-runs.ts'
 import { readFile } from './read-file.ts'
@@ -52,6 +55,9 @@ const TEXTS_AS_TIMES =
 /** A Parquet file of a column n of integers and a column l of lists, whose pages have checksums. */
 const WITH_CHECKSUMS =
   'UEFSMRUAFSQVJBW9+KGmAxwVBhUAFQYVBhwAAAACAAAABgEKAAAAFAAAAB4AAAAVABUyFTIVxMzm2QEcFQgVABUGFQYcAAAAAgAAAAMCAwAAAAN/AAEAAAACAAAAAwAAABUEGVw1ABgGc2NoZW1hFQQAFQIlAhgBbgA1AhgBbBUCFQZMPAAAADUEGARsaXN0FQIAFQIlAhgHZWxlbWVudAAWBhkcGSwmABwVAhklBgAZGAFuFQAWBhZWFlYmCEkcFQAVABUCADwpBhkmAAYAAAAmABwVAhklBgAZOAFsBGxpc3QHZWxlbWVudBUAFggWZBZkJl5JHBUAFQAVAgA8KSYGAhlGAAIABgAAABa6ARYGJggWugEAKCBwYXJxdWV0LWNwcC1hcnJvdyB2ZXJzaW9uIDI1LjAuMRksHAAAHAAAAOEAAABQQVIx'
+
+/** Numbers of types, as the footer of a Parquet file has them: doubled (zigzag). */
+const [PARQUET_FLOAT, PARQUET_DOUBLE] = [8, 10]
 
 /** Writes the result of a DuckDB query as Parquet. */
 async function parquet(query: string, options = ''): Promise<Buffer> {
@@ -248,6 +254,45 @@ describe('Parquet', () => {
         if (typeof outcome === 'string') expect(outcome).toBe('bad_data')
       }
     }
+  })
+
+  it('a page whose header lacks sizes is refused, since the reader would not end', async () => {
+    const file = await parquet('select (i % 50)::double as v from range(300) r(i)', ', parquet_version v2')
+    let lacking = 0
+    for (let bit = 0; bit < 64 * 8; bit++) {
+      const bytes = Uint8Array.from(file.subarray(4, file.length - 8))
+      bytes[bit >> 3] ^= 1 << (bit & 7)
+      const header = (() => {
+        try {
+          return parquetHeader({ view: new DataView(bytes.buffer), offset: 0 }).data_page_header_v2
+        } catch {
+          return undefined
+        }
+      })()
+      if (!header || !Object.values(header).includes(undefined)) continue
+      lacking++
+      expect(() => checkPages(bytes.buffer)).toThrow(/damaged/)
+    }
+    expect(lacking).toBeGreaterThan(0)
+  })
+
+  it('a column whose values have another type is refused', async () => {
+    const file = await parquet('select i::double as v from range(10) r(i)')
+    const metadata = parquetMetadata(Uint8Array.from(file))
+    const footer = file.length - 8 - metadata.metadata_length
+    // The first type in the footer is that of the column; the other one is that of its values.
+    const refused = []
+    for (let at = footer; at < file.length - 8; at++) {
+      if (file[at] !== PARQUET_DOUBLE) continue
+      const changed = Buffer.from(file)
+      changed[at] = PARQUET_FLOAT
+      const outcome = await readFile(changed, { fileName: 'a.parquet' }).catch(
+        (error: Error) => error.message,
+      )
+      if (typeof outcome === 'string' && /v" is (FLOAT|DOUBLE), and its values are/.test(outcome))
+        refused.push(outcome)
+    }
+    expect(refused.length).toBe(2)
   })
 
   it('too many columns and a high compression ratio are refused', async () => {

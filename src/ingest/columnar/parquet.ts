@@ -16,7 +16,7 @@ import { type ColumnarJob, FILE_DESCRIPTOR } from './decoder-messages.ts'
 import { findPlainPages, isFlatColumn, readFlatColumn } from './flat-column.ts'
 import { JsonText } from './json-text.ts'
 import { formatCachedDay, formatTimestamp, toNumberJson, toStringJson } from './json-values.ts'
-import { checkPageSums, hasPageSums } from './page-sums.ts'
+import { checkPages } from './pages.ts'
 import { type ChunkByName, integerFormOf, isDecimal, isJson, parquetColumnOf } from './parquet-columns.ts'
 import { RefusedFile, type Table, type TableColumn } from './table.ts'
 
@@ -52,6 +52,7 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
   if (fields.length > mostColumns)
     throw new RefusedFile(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
   checkSizes(metadata, size, ratio)
+  checkTypes(fields, metadata)
   const codecs = createCodecs(ratio)
   const read = async (name: string, from: number, to: number): Promise<ArrayLike<unknown>[]> => {
     const chunks: { rowStart: number; columnData: ArrayLike<unknown> }[] = []
@@ -95,7 +96,7 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
           const { meta_data: meta, file_path: elsewhere } = chunks.get(name) ?? {}
           const isFlat = meta && !elsewhere && isFlatColumn(fields[k], meta)
           const bytes = isFlat ? file.slice(...rangeOf(meta)) : undefined
-          if (bytes) checkPageSums(bytes)
+          if (bytes) checkPages(bytes)
           else checkChunks(group, name, file.slice)
           const pages = bytes && findPlainPages(bytes, to - from, fields[k])
           if (pages) {
@@ -110,15 +111,14 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
   }
 }
 
-/** Checks the pages of all chunks of a column with members, or of another form, against their checksums. */
+/** Checks the pages of all chunks of a column with members, or of another form. */
 function checkChunks(
   { columns }: RowGroup,
   name: string | undefined,
   read: (start: number, end: number) => ArrayBuffer,
 ): void {
   for (const { meta_data: meta, file_path: elsewhere } of columns)
-    if (meta && !elsewhere && meta.path_in_schema[0] === name && hasPageSums(read, rangeOf(meta)))
-      checkPageSums(read(...rangeOf(meta)))
+    if (meta && !elsewhere && meta.path_in_schema[0] === name) checkPages(read(...rangeOf(meta)))
 }
 
 /** Returns the chunks of a row group by the name of their column, the first one of each. */
@@ -191,6 +191,18 @@ function applyMark(
   return mark.type === 'number' && element.type === 'INT64' && toJson === toStringJson
     ? { ...column, type: 'number', toJson: toNumberJson, form: form && integerFormOf(element, false) }
     : column
+}
+
+/** Throws `RefusedFile` if a chunk has values of another type than its column. */
+function checkTypes(fields: readonly SchemaTree[], { row_groups }: FileMetaData): void {
+  for (const [k, { element }] of fields.flatMap(leafFieldsOf).entries())
+    for (const { columns } of row_groups) {
+      const type = columns[k]?.meta_data?.type
+      if (type !== undefined && element.type !== undefined && type !== element.type)
+        throw new RefusedFile(
+          `the Parquet file is damaged: the column ${JSON.stringify(element.name.slice(0, 100))} is ${element.type}, and its values are ${type}`,
+        )
+    }
 }
 
 /** Throws `RefusedFile` if the declared sizes exceed the limits or do not add up. */
