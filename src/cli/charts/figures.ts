@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { isObject } from '../../charts/figure/figure.ts'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { defaultLimits } from '../../contract/limits.ts'
+import { nullNotFinite } from '../files/exact-json.ts'
 import { readWhole } from '../files/input.ts'
 
 /** Figure from a file or standard input (`-`). */
@@ -79,9 +80,10 @@ export async function readFigure(file: string): Promise<FigureFile> {
 
 /**
  * Reads the figures of a file: JSON as written by plotly.py, plotly.js, R and Kaleido, or a page written by
- * `write_html` or `htmlwidgets::saveWidget`. Does not run scripts.
+ * `write_html` or `htmlwidgets::saveWidget`. Does not run scripts. `onUnread` is called with the number of charts whose
+ * figure is not JSON.
  */
-export async function readFigures(file: string): Promise<FigureFile[]> {
+export async function readFigures(file: string, onUnread?: (count: number) => void): Promise<FigureFile[]> {
   const source = file === '-' ? 'standard input' : file
   const bytes = await readWhole(file)
   const text = bytes
@@ -90,11 +92,12 @@ export async function readFigures(file: string): Promise<FigureFile[]> {
     .trim()
   const name = file === '-' ? undefined : plotNameOf(file)
   if (!text.startsWith('<')) return [{ name, text: await extractFigure(text, source) }]
-  const { figures } = await findFigures(text, source)
+  const { figures, unread } = await findFigures(text, source)
   if (figures.length === 0)
     throw new Problem('bad_data', `${source}: no Plotly chart found in this page`, {
       hint: 'Use a page written by write_html of plotly.py, or saveWidget of htmlwidgets (R).',
     })
+  if (unread > 0) onUnread?.(unread)
   return figures.map((figure, k) => ({
     name: figures.length === 1 || name === undefined ? name : `${name} ${k + 1}`,
     text: figure,
@@ -113,6 +116,8 @@ async function extractFigure(text: string, source: string): Promise<string> {
   try {
     parsed = JSON.parse(text)
   } catch (error) {
+    const finite = nullNotFinite(text)
+    if (finite !== text) return extractFigure(finite, source)
     throw new Problem('bad_data', `${source}: not JSON: ${errorMessageOf(error)}`, { hint: FIGURE_HINT })
   }
   if (Array.isArray(parsed)) {
@@ -147,7 +152,7 @@ interface PageFigures {
 
 /** Finds the figures in the text of a page. Runs nothing. */
 export async function findFigures(html: string, source: string): Promise<PageFigures> {
-  const { figures, unread } = findPythonFigures(html, await findFrames(html, source), source)
+  const { figures, unread } = await findPythonFigures(html, await findFrames(html, source), source)
   return { figures: [...figures, ...(await findRFigures(html))], unread }
 }
 
@@ -155,22 +160,44 @@ export async function findFigures(html: string, source: string): Promise<PageFig
 const LIBRARY_ARGUMENTS = 'gd, data, layout, { mapboxAccessToken'
 
 /** Finds calls of pages: `Plotly.newPlot("id", [traces], {layout}, {config})`, and `Plotly.plot(` before 2016. */
-function findPythonFigures(html: string, framesById: Map<string, string>, source: string): PageFigures {
+async function findPythonFigures(
+  html: string,
+  framesById: Map<string, string>,
+  source: string,
+): Promise<PageFigures> {
   const figures: string[] = []
+  const ids = new Set<string>()
   let unread = 0
   for (const at of [...findPositions(html, 'Plotly.newPlot('), ...findPositions(html, 'Plotly.plot(')]) {
     if (html.startsWith(LIBRARY_ARGUMENTS, at)) continue
-    const [id, data, layout] = parseJsonArguments(html, at, 3, source)
-    if (id?.[0] !== '"' || data?.[0] !== '[') {
-      if (++unread >= MAX_UNREAD_CALLS) break
-      continue
+    const [id, ...values] = parseJsonArguments(html, at, 3, source)
+    const figure = id?.[0] === '"' ? await joinFigure(values, framesById.get(id)) : undefined
+    if (figure) {
+      figures.push(figure)
+      ids.add(id)
+    } else if (++unread >= MAX_UNREAD_CALLS) break
+  }
+  // Draws a chart, or changes one that was drawn before.
+  for (const at of findPositions(html, 'Plotly.react(')) {
+    const [id, ...values] = parseJsonArguments(html, at, 3, source)
+    if (id?.[0] !== '"' || ids.has(id)) continue
+    const figure = await joinFigure(values, framesById.get(id))
+    if (figure) {
+      figures.push(figure)
+      ids.add(id)
     }
-    const frames = framesById.get(id)
-    figures.push(
-      `{"data":${data}${layout?.[0] === '{' ? `,"layout":${layout}` : ''}${frames ? `,"frames":${frames}` : ''}}`,
-    )
   }
   return { figures, unread }
+}
+
+/** Joins the arguments of a call to a figure: traces and a layout, or an object of both. Undefined for others. */
+async function joinFigure(
+  [data, layout]: readonly string[],
+  frames: string | undefined,
+): Promise<string | undefined> {
+  if (data?.[0] === '{') return extractFigure(data, 'the page').catch(() => undefined)
+  if (data?.[0] !== '[') return undefined
+  return `{"data":${data}${layout?.[0] === '{' ? `,"layout":${layout}` : ''}${frames ? `,"frames":${frames}` : ''}}`
 }
 
 /** Finds frames by chart id: `Plotly.addFrames('id', [frames])`. */
@@ -234,10 +261,11 @@ function parseJsonArguments(text: string, at: number, count: number, source: str
         throw new Problem('bad_data', `${source}: the page ends in the middle of a chart`, {
           hint: 'Write or download the page again.',
         })
-      break
+      if (NO_VALUE.test(text.slice(from, from + MAX_NO_VALUE_CHARACTERS))) break
+      return []
     }
     const value = text.slice(from, end)
-    values.push(value[0] === "'" ? `"${value.slice(1, -1)}"` : value)
+    values.push(value[0] === "'" ? `"${value.slice(1, -1)}"` : nullNotFinite(value))
     from = end
     while (/\s/.test(text[from] ?? '')) from++
     if (text[from] !== ',') break
@@ -246,6 +274,10 @@ function parseJsonArguments(text: string, at: number, count: number, source: str
   // A call with variables is not JSON.
   return values.every(isJson) ? values : []
 }
+
+/** An argument that says that there is none, or the end of the arguments. */
+const NO_VALUE = /^(?:(?:undefined|null)\s*)?[,)]/
+const MAX_NO_VALUE_CHARACTERS = 100
 
 /** Returns the end of the array, object or string that begins at `from`; undefined for anything else. */
 function findValueEnd(text: string, from: number): number | undefined {

@@ -4,6 +4,7 @@ import { CHART_OPTIONS, EXPLAIN_OPTION, flagOf, OPTION_NAMES } from '../../chart
 import { CHART_TYPE_CHOICES } from '../../charts/spec/types.ts'
 import { type Client, resolveFid, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import type { PlotMeta } from '../../contract/resources/index.ts'
 import { createThemedChart } from '../charts/charts.ts'
 import {
@@ -136,7 +137,11 @@ const create = defineCommand({
       throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
     const work = async (file: string): Promise<object[]> => {
       const plots: object[] = []
-      for (const figure of await readFigures(file)) {
+      const warnOfUnread = (count: number): void =>
+        context.messages.warning(
+          `${file}: ${formatCount(count, 'other chart')} cannot be read: a script makes the figure when the page is opened`,
+        )
+      for (const figure of await readFigures(file, warnOfUnread)) {
         const filename = name ?? figure.name
         plots.push(await createPlot(context, figure.text, { ...destinationOf(options), filename }))
       }

@@ -4,7 +4,7 @@ import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { type Fid, isUsername, parseFid } from '../../contract/fid.ts'
 import { findFigures, plotNameOf } from '../charts/figures.ts'
 import { ACCOUNT_FORMAT } from '../export/manifest.ts'
-import { parseExact } from '../files/exact-json.ts'
+import { nullNotFinite, parseExact } from '../files/exact-json.ts'
 import type { Document } from './documents.ts'
 import { createLostFrame, extractFigure, type Finding, findOldCharts, UNREAD_REASON } from './finding.ts'
 import { findNotebookFigures } from './notebook.ts'
@@ -59,6 +59,8 @@ function parseJson(text: string, path: string): unknown {
   try {
     return parseExact(text)
   } catch (error) {
+    const finite = nullNotFinite(text)
+    if (finite !== text) return parseJson(finite, path)
     throw new Problem('bad_data', `${path}: not JSON, or incomplete: ${errorMessageOf(error)}`)
   }
 }
