@@ -22,18 +22,31 @@ function hasLabelAxis(layout: Attributes, letter: 'x' | 'y', id: unknown): boole
   return x === undefined || hasLabels(x)
 }
 
+/** Largest latitude and longitude, in degrees. A map of the other side of the date line counts on to 360. */
+const MAX_LATITUDE = 90
+const MAX_LONGITUDE = 360
+
+/** Returns the latitudes and longitudes of a map; null where there is no such place on Earth. */
+export function listPlaces({ lat, lon }: Attributes): [lat: unknown[], lon: unknown[]] {
+  const limit = (values: unknown, most: number): unknown[] =>
+    Array.from(listOf(values), (value) => (Math.abs(Number(value)) <= most ? value : null))
+  return [limit(lat, MAX_LATITUDE), limit(lon, MAX_LONGITUDE)]
+}
+
 /** Returns what the rows of a trace need to be drawn. Labels are optional: rows without one get `(none)`. */
 // One function: a table with a case for each trace type.
 function requiredValuesOf(trace: Attributes, layout: Attributes): RequiredValues {
   const { chart, spec }: Attributes = layout.meta ?? {}
-  const { x, y, z, color, size, angle, aggregate }: Record<string, string | undefined> = spec?.options ?? {}
+  const { x, y, y2, z, color, size, angle, aggregate }: Record<string, string | undefined> =
+    spec?.options ?? {}
   const nameOr = (name: unknown, fallback: string): string =>
     typeof name === 'string' ? humanizeName(name) : fallback
   const isLabels = (letter: 'x' | 'y'): boolean => hasLabelAxis(layout, letter, trace[`${letter}axis`])
   const axis = (letter: 'x' | 'y', name: unknown): RequiredValues =>
     isLabels(letter) ? [] : [[[trace[letter]], nameOr(name, letter)]]
   // Several columns, or a quoted name: use the name of the trace.
-  const value = nameOr(y !== undefined && !/[",]/.test(y) ? y : trace.name, 'a value')
+  const given = trace.yaxis === 'y2' ? y2 : y
+  const value = nameOr(given !== undefined && !/[",]/.test(given) ? given : trace.name, 'a value')
   const { type = 'scatter', mode, marker } = trace
   const sized: RequiredValues = marker?.sizeref === undefined ? [] : [[[marker.size], nameOr(size, 'size')]]
   // Computed and ranked values do not tell which rows they came from.
@@ -45,7 +58,7 @@ function requiredValuesOf(trace: Attributes, layout: Attributes): RequiredValues
     case 'ohlc':
       return [...axis('x', x), [[trace.open, trace.high, trace.low, trace.close], 'all prices']]
     case 'scattergeo':
-      return [[[trace.lat, trace.lon], 'a place'], ...sized]
+      return [[listPlaces(trace), 'a place'], ...sized]
     case 'choropleth':
       return [
         [[trace.locations], nameOr(x, 'a place')],

@@ -34,6 +34,21 @@ describe('rows without a place', () => {
     ],
     ['a map', { type: 'scattergeo', lat: [59.9, null], lon: [10.7, 3] }, {}, ['1 row without a place']],
     [
+      'a map of other places than on Earth',
+      { type: 'scattergeo', lat: [59.9, 120, -91, 0], lon: [10.7, 3, 3, 400] },
+      {},
+      ['3 rows without a place'],
+    ],
+    [
+      'a chart with a second axis',
+      { type: 'bar', x: ['a', 'b'], y: [1, null], yaxis: 'y2' },
+      {
+        xaxis: { type: 'category' },
+        meta: { spec: { options: { y: 'sold', y2: 'returned', aggregate: 'sum' } } },
+      },
+      ['1 row without returned'],
+    ],
+    [
       'regions',
       { type: 'choropleth', locations: ['TX', 'CA'], z: [2, null], name: 'rate' },
       {},

@@ -179,6 +179,32 @@ it('slices of rows without a label are (none): plotly.js would name them by thei
   expect(slices.filter(([label]) => label === '(none)').map(([, value]) => value)).toEqual([30, 2])
 })
 
+it('long labels of slices are cut, and whole on hover', () => {
+  const labels = ['Administrative and support services', 'Administrative and other services', 'Trade']
+  const [pie]: Attributes[] = applyTheme(
+    {
+      data: [{ type: 'pie', labels, values: [3, 2, 1] }],
+      layout: { meta: { theme: 'gridline' } } as Attributes,
+    },
+    { scheme: 'light', width: 600, height: 400 },
+  ).data
+  expect(new Set(pie.labels).size).toBe(3)
+  expect(pie.labels.map((label: string) => label.includes('…'))).toEqual([true, true, false])
+  expect(pie.hovertext).toEqual(labels)
+  expect(pie.hovertemplate).toContain('%{hovertext}')
+})
+
+it('places beyond the poles are not drawn at the edge of a map', () => {
+  const [map] = applyTheme(
+    {
+      data: [{ type: 'scattergeo', lat: [59.9, 95], lon: [10.7, 3] }],
+      layout: { meta: { theme: 'gridline' } } as Attributes,
+    },
+    { scheme: 'light', width: 600, height: 400 },
+  ).data
+  expect(map.lat).toEqual([59.9, null])
+})
+
 it('omitted data and cut bar axes are listed below the chart', () => {
   const footOf = (data: Attributes[], layout: Attributes): string | undefined =>
     applyTheme(
