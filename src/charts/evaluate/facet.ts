@@ -26,22 +26,22 @@ export function arrangeFacets(
   traces: readonly Attributes[],
   facets: ReadonlyMap<Attributes, readonly string[]>,
 ): Attributes {
-  const { names, rows, columns } = listFacets(facets)
+  const { charts, rows, columns } = listFacets(facets)
   const layout: Attributes = isObject(figure.layout) ? figure.layout : {}
   const columnCount =
-    columns?.length ?? (names.length <= 3 ? names.length : Math.ceil(Math.sqrt(names.length)))
-  const rowCount = Math.ceil(names.length / columnCount)
-  const series = placeTraces(traces, facets, names, colorwayOf(layout))
+    columns?.length ?? (charts.length <= 3 ? charts.length : Math.ceil(Math.sqrt(charts.length)))
+  const rowCount = Math.ceil(charts.length / columnCount)
+  const series = placeTraces(traces, facets, charts, colorwayOf(layout))
   const axes: Attributes = {}
-  const titles = names.map((text, k) => {
+  const titles = charts.map((facet, k) => {
     const [column, row] = [k % columnCount, Math.floor(k / columnCount)]
     const x = cellDomainOf(column, columnCount, COLUMN_GAP)
     const y = cellDomainOf(rowCount - 1 - row, rowCount, ROW_GAP)
     const suffix = k === 0 ? '' : String(k + 1)
-    const isLowest = k + columnCount >= names.length
+    const isLowest = k + columnCount >= charts.length
     axes[`xaxis${suffix}`] = createFacetAxis(layout.xaxis, x, `y${suffix}`, k > 0 && 'x', isLowest)
     axes[`yaxis${suffix}`] = createFacetAxis(layout.yaxis, y, `x${suffix}`, k > 0 && 'y', column === 0)
-    return createFacetTitle(text, x, y)
+    return createFacetTitle(facetTitleOf(facet), x, y)
   })
   const annotations: unknown[] = Array.isArray(layout.annotations) ? layout.annotations : []
   const height = layout.height ?? (rowCount > 2 ? rowCount * ROW_PIXELS + 150 : undefined)
@@ -51,7 +51,7 @@ export function arrangeFacets(
       ...layout,
       ...axes,
       ...(height !== undefined && { height }),
-      ...(Array.isArray(layout.shapes) && { shapes: repeatShapes(layout.shapes, names.length) }),
+      ...(Array.isArray(layout.shapes) && { shapes: repeatShapes(layout.shapes, charts.length) }),
       // Gridline's theme places the legend itself.
       ...(!isThemed(layout) && {
         legend: {
@@ -76,14 +76,15 @@ export function arrangeFacets(
 function placeTraces(
   traces: readonly Attributes[],
   facets: ReadonlyMap<Attributes, readonly string[]>,
-  titles: readonly string[],
+  charts: readonly (readonly string[])[],
   colors: readonly string[],
 ): string[] {
   const series: string[] = []
+  const numbers = new Map(charts.map((facet, k) => [keyOf(facet), k + 1]))
   for (const trace of traces) {
     const facet = facets.get(trace)
     if (facet === undefined) continue
-    const number = titles.indexOf(facetTitleOf(facet)) + 1
+    const number = numbers.get(keyOf(facet))
     trace.xaxis = number === 1 ? 'x' : `x${number}`
     trace.yaxis = number === 1 ? 'y' : `y${number}`
     const name = String(trace.name)
@@ -119,9 +120,14 @@ function facetTitleOf(facet: readonly string[]): string {
   return [...facet].reverse().join(', ')
 }
 
+/** Identifies a facet: titles of two facets may be the same. */
+function keyOf(facet: readonly string[]): string {
+  return JSON.stringify(facet)
+}
+
 interface Facets {
-  /** Titles of the small charts, in order. With rows and columns, one per pair. */
-  names: string[]
+  /** Facets of the small charts, in order. With rows and columns, one per pair. */
+  charts: (readonly string[])[]
   rows?: string[]
   columns?: string[]
 }
@@ -129,14 +135,15 @@ interface Facets {
 /** Lists the small charts of one or two levels of facets. */
 function listFacets(facets: ReadonlyMap<unknown, readonly string[]>): Facets {
   const all = [...facets.values()]
-  if (all.every(({ length }) => length === 1)) return { names: [...new Set(all.map(facetTitleOf))] }
+  if (all.every(({ length }) => length === 1))
+    return { charts: [...new Map(all.map((facet) => [keyOf(facet), facet])).values()] }
   const [rows, columns] = [0, 1].map((level) => [...new Set(all.map((names) => names[level]))])
-  return { names: rows.flatMap((row) => columns.map((column) => facetTitleOf([row, column]))), rows, columns }
+  return { charts: rows.flatMap((row) => columns.map((column) => [row, column])), rows, columns }
 }
 
 /** Returns the number of small charts. */
 export function countFacets(facets: ReadonlyMap<unknown, readonly string[]>): number {
-  return listFacets(facets).names.length
+  return listFacets(facets).charts.length
 }
 
 /** Repeats reference lines and bands in each small chart. Only the first has room for their labels. */

@@ -178,7 +178,9 @@ async function splitTraces(
   let places = 0
   for (const [k, trace] of ready.entries()) {
     if (!hasTransforms(trace)) {
-      split.traces.push(trace)
+      // plotly.js names traces by their number before they are split.
+      const isMoved = split.traces.length !== k && isObject(trace) && trace.name === undefined
+      split.traces.push(isMoved ? { ...trace, name: `trace ${k}` } : trace)
       places++
       continue
     }

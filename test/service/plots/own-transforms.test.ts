@@ -319,6 +319,29 @@ describe('facet', () => {
     transforms: [{ type: 'groupby', groups: ['p', 'p', 'q', 'q'], facet: true }, ...more],
   })
 
+  it('a trace without a name keeps its number behind groups', async () => {
+    const first = { x: [1, 2], y: [1, 2], transforms: [{ type: 'groupby', groups: ['p', 'q'] }] }
+    const data = [first, { y: [3] }, { y: [4], name: 'last' }]
+    const figure = (await evaluateTransforms({ data, layout: {} })) as { data: Trace[] }
+    expect(figure.data.slice(2).map(({ name }) => name)).toEqual(['trace 1', 'last'])
+  })
+
+  it('points are in the chart of their row and column, also if two charts have the same title', async () => {
+    const groups = [
+      ['x', 'b, x', 'x', 'b, x'],
+      ['a, b', 'a', 'a', 'a, b'],
+    ]
+    const transforms = groups.map((list) => ({ type: 'groupby', groups: list, facet: true }))
+    const found = await drawn({ x: [1, 1, 1, 1], y: [10, 99, 5, 7], transforms }, 'xaxis', 'y')
+    // Charts are numbered row by row, and rows and columns in order of appearance.
+    expect(found).toEqual([
+      ['x', [10]],
+      ['x2', [5]],
+      ['x4', [99]],
+      ['x3', [7]],
+    ])
+  })
+
   it('facet draws a small chart per value, with the same scales and its name above', async () => {
     const layout = { xaxis: { title: { text: 'x' }, type: 'linear' }, yaxis: { title: { text: 'y' } } }
     const figure = (await evaluateTransforms({ data: [trace()], layout })) as { data: Trace[]; layout: Trace }
