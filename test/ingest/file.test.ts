@@ -79,3 +79,13 @@ it('a sheet and a range of a workbook can be selected', async () => {
   await expect(book({ sheet: '1', range: '5:1' })).rejects.toThrow(/invalid range/)
   await expect(json('[{"a":1}]', { sheet: '1' })).rejects.toThrow(/not a workbook/)
 })
+
+it.each(['xlsx', 'zip', 'parquet', 'feather'])(
+  'a .%s file of which only the first bytes are there is refused',
+  async (extension) => {
+    await expect(readFile(Buffer.from('PK'), { fileName: `a.${extension}` })).rejects.toMatchObject({
+      code: 'bad_data',
+      message: expect.stringMatching(/damaged/),
+    })
+  },
+)

@@ -3,6 +3,9 @@ import { type FileFormat, fileFormats, formatOfFileName } from '../../contract/f
 
 export type Kind = FileFormat['reader']
 
+/** Size below which no file of a binary format can be whole, in bytes. */
+const MIN_BINARY_BYTES = 8
+
 /** Detects the format of a file from its first bytes, or else from its extension. */
 export function detectKind(head: Buffer, fileName = ''): Kind {
   if (head.toString('latin1', 0, 4) === 'PK\x03\x04' || head.toString('latin1', 0, 4) === 'PK\x05\x06')
@@ -13,7 +16,12 @@ export function detectKind(head: Buffer, fileName = ''): Kind {
   const isStream = head.length >= 8 && head.readUInt32LE(0) === 0xffffffff
   if (head.toString('latin1', 0, 6) === 'ARROW1' || isStream) return 'arrow'
   const named = readerByName(fileName)
-  if (named === 'lines') return 'lines'
+  // Cut off within these bytes: its reader says so.
+  const isCut =
+    head.length > 0 &&
+    head.length < MIN_BINARY_BYTES &&
+    (named === 'zip' || named === 'parquet' || named === 'arrow')
+  if (named === 'lines' || isCut) return named
   const text = head
     .toString('utf8')
     .replace(/^\ufeff/, '')
