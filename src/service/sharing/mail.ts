@@ -37,7 +37,7 @@ const SMTP_ERRORS: Readonly<Record<string, string>> = {
   EMESSAGE: 'the mail server refused the message',
 }
 
-/** What nodemailer says about a command that the mail server has refused. */
+/** An error of nodemailer, with the command that the mail server has refused. */
 interface SmtpError extends Error {
   code?: string
   command?: string
