@@ -1,6 +1,6 @@
 // Writes columns as a Parquet file, one row group after the other.
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { gzip, gzipSync } from 'node:zlib'
 import type { ColumnChunk, KeyValue, RowGroup, SchemaElement, Statistics } from 'hyparquet'
 import { type Bytes, shouldYield, yieldToEventLoop } from '../../../../json/index.ts'
 import { type ENCODINGS, type EncodedPage, PageEncoder } from '../../column/kernel/pages.ts'
@@ -73,6 +73,9 @@ export interface FileOptions {
 export const GROUP_ROWS = 122_880
 /** Levels of gzip above the first take much more time for little. Small pieces of output take time, too. */
 const GZIP = { level: 1, chunkSize: 256 * 1024 }
+/** Pages up to this size are compressed on this thread, which takes less time than to hand them to another, in bytes. */
+const SMALL_PAGE_BYTES = 16 * 1024
+const SMALL_GZIP = { level: 1, chunkSize: SMALL_PAGE_BYTES }
 /** Number of pages that are compressed at once. */
 const COMPRESSED_AT_ONCE = 3
 
@@ -200,6 +203,7 @@ async function* encodePages(columns: readonly FileColumn[], options: FileOptions
           if (waiting.length === COMPRESSED_AT_ONCE) yield waiting.shift()!
         }
         check?.(column, encoder.takeFacts())
+        if (shouldYield()) await yieldToEventLoop()
       }
     }
     while (waiting.length > 0) yield waiting.shift()!
@@ -211,7 +215,9 @@ async function* encodePages(columns: readonly FileColumn[], options: FileOptions
 
 async function finish(parts: Buffer[], isCompressed: boolean): Promise<{ body: Buffer; size: number }> {
   const page = Buffer.concat(parts)
-  return { body: isCompressed ? await compress(page, GZIP) : page, size: page.length }
+  const size = page.length
+  if (!isCompressed) return { body: page, size }
+  return { body: size <= SMALL_PAGE_BYTES ? gzipSync(page, SMALL_GZIP) : await compress(page, GZIP), size }
 }
 
 /** Reads the values of a column in order. */
