@@ -357,11 +357,14 @@ onSqliteFirst('upload of other formats', (test) => {
       expect(grid.json.errors[0].hint).toMatch(/It is a grid. The 2 tables/)
       await upload(test(), 'twins.zip', two)
       const twins = await zip({ 'a.csv': 'a\n1\n', 'a.json': '[{"a":1}]' })
-      const refused = await upload(test(), 'twins.zip', twins, rule('replace'))
-      expect([refused.status, refused.json.detail]).toEqual([
-        400,
-        expect.stringContaining('two tables are named a'),
-      ])
+      // The first time as well, when there is no folder yet.
+      for (const name of ['twins.zip', 'new twins.zip']) {
+        const refused = await upload(test(), name, twins, rule('replace'))
+        expect([refused.status, refused.json.detail]).toEqual([
+          400,
+          expect.stringContaining('two tables are named a'),
+        ])
+      }
     })
   })
 

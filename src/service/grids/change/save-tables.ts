@@ -1,6 +1,7 @@
 // Saves a file with one or several tables: as a grid, or as a folder of grids.
 import { Problem } from '../../../contract/errors.ts'
 import { INVISIBLE_CHARACTERS } from '../../../contract/invisible-characters.ts'
+import type { Limits } from '../../../contract/limits.ts'
 import { badData } from '../../../ingest/index.ts'
 import { authorize, checkScope } from '../../access/access.ts'
 import { checkIfMatch } from '../../core/etag.ts'
@@ -76,10 +77,12 @@ export async function saveTables(
       },
     )
   const owner = call.caller!.username
-  const taken =
-    target.onConflict === 'replace' || target.onConflict === 'append'
-      ? await service.store.read((readers) => findExisting(service, readers, owner, target))
-      : undefined
+  const isByName = target.onConflict === 'replace' || target.onConflict === 'append'
+  // The next upload of the same file would be refused.
+  if (isByName) placeTables(call, stored.tables, service.limits)
+  const taken = isByName
+    ? await service.store.read((readers) => findExisting(service, readers, owner, target))
+    : undefined
   if (!taken) return createGridFolder(service, call, stored, target)
   if (taken.filetype === 'fold') return updateGridFolder(service, call, stored, target, taken)
   throw nameTaken(
@@ -138,6 +141,27 @@ interface PlacedTable {
   table: Table
 }
 
+function pathOf({ folders, name }: PlacedTable): string {
+  return [...folders, name].join('/')
+}
+
+/** Places tables in the folder of their file, for writes by name. Throws `bad_data` if two have the same name. */
+function placeTables(call: DataCall, tables: FileTables['tables'], limits: Limits): PlacedTable[] {
+  const placed = tables.map(({ path, table }): PlacedTable => {
+    const names = path.map((name) => toFilename(name, limits.filename_length))
+    return { folders: names.slice(0, -1), name: names.at(-1)!, table }
+  })
+  const paths = placed.map(pathOf)
+  const duplicate = paths.find((path, k) => paths.indexOf(path) !== k)
+  if (duplicate === undefined) return placed
+  throw badData(
+    call.fileName ?? 'the upload',
+    {},
+    `two tables are named ${duplicate}: cannot tell which grid is which`,
+    'Rename one of them.',
+  )
+}
+
 /**
  * Replaces or appends to the grids of a folder, by name. Creates missing grids; grids that are not in the
  * file are kept. All tables are checked before the first write. Each is written in a separate transaction; a
@@ -154,19 +178,8 @@ async function updateGridFolder(
   const { owner } = folder
   checkIfMatch(folder, call.ifMatch)
   const allWarnings = [...warnings]
-  const placedTables = tables.map(({ path, table }): PlacedTable => {
-    const names = path.map((name) => toFilename(name, limits.filename_length))
-    return { folders: names.slice(0, -1), name: names.at(-1)!, table }
-  })
-  const paths = placedTables.map(({ folders, name }) => [...folders, name].join('/'))
-  const duplicate = paths.find((path, k) => paths.indexOf(path) !== k)
-  if (duplicate !== undefined)
-    throw badData(
-      call.fileName ?? 'the upload',
-      {},
-      `two tables are named ${duplicate}: cannot tell which grid is which`,
-      'Rename one of them.',
-    )
+  const placedTables = placeTables(call, tables, limits)
+  const paths = placedTables.map(pathOf)
   for (const [k, one] of placedTables.entries())
     await checkTable(service, callForTable(call, paths[k], k), one, target, folder)
   allWarnings.push(...(await warnOfMissingGrids(service, call, folder, paths)))
