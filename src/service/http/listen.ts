@@ -32,8 +32,10 @@ const MAX_LINGER_MS = 1_000
 /** Maximum time after `grace` for responses to complete requests, in ms. */
 const MAX_RESPONSE_MS = 30_000
 
-/** Idle timeout of a connection, in ms. */
+/** Idle timeout of a connection, in ms. While a response is computed, it is not idle. */
 const IDLE_TIMEOUT_MS = 120_000
+/** Time in which a response must begin, in ms: clients wait as long (cli/connect/remote.ts). */
+const MAX_COMPUTING_MS = 600_000
 /** Maximum size of all headers of a request. One of them contains the checks of an upload. */
 const MAX_HEADER_BYTES = 64 * 1024
 /** Timeout for all headers of a request, in ms. */
@@ -55,6 +57,8 @@ export interface ListenOptions {
   limits: Limits
   /** Number of proxies that add to X-Forwarded-For in front of the server. Default: 0. */
   proxies?: number
+  /** Idle timeout of a connection in ms, for tests. */
+  idleMs?: number
   /** Files for HTTPS, and where their changes are reported. Default: HTTP. */
   tls?: { files: KeyPairFiles; report: (message: string) => void }
 }
@@ -73,7 +77,7 @@ class HttpListener {
   private readonly inbox = new StartQueue()
   /** Responses that are event streams. */
   private readonly streams = new Set<ServerResponse>()
-  private readonly running = new Map<ServerResponse, IncomingMessage>()
+  private readonly running = new Map<ServerResponse, { request: IncomingMessage; since: number }>()
   private readonly openSockets = new Set<Socket>()
   private isStopping = false
   private readonly server: Server
@@ -84,7 +88,8 @@ class HttpListener {
     private readonly options: ListenOptions,
   ) {
     this.server = this.createServer((request, response) => this.receive(request, response))
-    this.server.timeout = IDLE_TIMEOUT_MS
+    this.server.timeout = options.idleMs ?? IDLE_TIMEOUT_MS
+    this.server.on('timeout', (socket: Socket) => this.endIdle(socket))
     this.server.prependListener('connection', (socket: Socket) => this.admit(socket))
   }
 
@@ -123,7 +128,7 @@ class HttpListener {
 
   /** Starts a request, or puts it in a queue. */
   private receive(request: IncomingMessage, response: ServerResponse): void {
-    this.running.set(response, request)
+    this.running.set(response, { request, since: performance.now() })
     response.once('close', () => this.running.delete(response))
     if (this.isStopping) response.shouldKeepAlive = false
     const service = this.current()
@@ -157,6 +162,19 @@ class HttpListener {
     await sendResponse(reply, request, response, this.options.limits)
   }
 
+  /** Closes an idle connection, unless it waits for a response that is computed. */
+  private endIdle(socket: Socket): void {
+    const isComputing = [...this.running].some(
+      ([response, { request, since }]) =>
+        response.socket === socket &&
+        request.complete &&
+        !response.headersSent &&
+        performance.now() - since < MAX_COMPUTING_MS,
+    )
+    if (isComputing) socket.setTimeout(this.server.timeout)
+    else socket.destroy()
+  }
+
   /** Counts a connection; closes it if there are too many. */
   private admit(socket: Socket): void {
     if (this.openSockets.size >= this.options.limits.connections) {
@@ -180,7 +198,7 @@ class HttpListener {
     while (this.openSockets.size > 0 && performance.now() < deadline)
       await new Promise((wake) => setTimeout(wake, 10))
     const cutTimer = setTimeout(() => {
-      for (const [response, request] of this.running) if (!request.complete) response.destroy()
+      for (const [response, { request }] of this.running) if (!request.complete) response.destroy()
     }, grace)
     const endTimer = setTimeout(
       () => this.server.closeAllConnections(),
@@ -199,7 +217,7 @@ class HttpListener {
   private closeSilentConnections(): void {
     // Over TLS, a request has another socket than its connection.
     const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
-    const busy = new Set([...this.running.values()].map(({ socket }) => peerOf(socket)))
+    const busy = new Set([...this.running.values()].map(({ request }) => peerOf(request.socket)))
     for (const socket of this.openSockets) if (!busy.has(peerOf(socket))) socket.destroy()
   }
 }
