@@ -305,12 +305,15 @@ const duckDbBindings = {
   },
 }
 
-/** The readers of Parquet and Arrow drop U+FEFF at the begin of texts, but it is part of them: so it is in CSV and JSON. */
+/** Libraries that drop U+FEFF at the begin of texts, but it is part of them: so it is in CSV and JSON. */
+const TEXT_DECODERS =
+  /\/(?:hyparquet\/src\/(?:convert|variant)|flechette\/.*|@duckdb\/node-api\/lib\/vectors\/dataAccessors)\.[cm]?js$/
+
 const keepByteOrderMarks = {
   name: 'keep-byte-order-marks',
   setup({ onLoad, onEnd }) {
     const changed = []
-    onLoad({ filter: /\/(?:hyparquet\/src\/(?:convert|variant)|flechette\/.*)\.[cm]?js$/ }, ({ path }) => {
+    onLoad({ filter: TEXT_DECODERS }, ({ path }) => {
       const original = readFileSync(path, 'utf8')
       const contents = original.replace(
         /new TextDecoder\((?:['"]utf-8['"])?\)/g,
@@ -320,8 +323,9 @@ const keepByteOrderMarks = {
       return { contents }
     })
     onEnd(() => {
-      if (!changed.includes('convert.js') || !changed.some((name) => name.startsWith('flechette')))
-        throw new Error('the decoders of the readers were not found')
+      for (const name of ['convert', 'flechette', 'dataAccessors'])
+        if (!changed.some((file) => file.startsWith(name)))
+          throw new Error(`the decoder of texts in ${name} was not found`)
     })
   },
 }
