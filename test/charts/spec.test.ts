@@ -261,3 +261,10 @@ it('a foreign spec is ignored and does no harm', async () => {
   const next = await set(given, undefined, { x: 'day', y: 'cost' })
   expect(next.data).toMatchObject([{ type: 'scatter', ysrc: 'me:1:q1' }])
 })
+
+it('the same options make the same figure, in whatever order they are given', async () => {
+  const options: ChartOptions = { x: 'city', y: 'price', aggregate: 'sum', sort: '-price', title: 'A title' }
+  const reversed = Object.fromEntries(Object.entries(options).reverse())
+  const [one, other] = [await made('bar', options), await made('bar', reversed)]
+  expect(JSON.stringify(other)).toBe(JSON.stringify(one))
+})

@@ -10,6 +10,7 @@ import {
   type ChartOptions,
   type Column,
   dropEmptyOptions,
+  OPTION_NAMES,
   optionKindOf,
 } from '../spec/options.ts'
 import type { Spec } from '../spec/spec.ts'
@@ -89,9 +90,10 @@ function createSpec(
     optionKindOf(name) === 'columns' && typeof value === 'string'
       ? parseColumnNames(value, names).map(quoteColumnName).join(',')
       : value
+  // In the order of the table, so that the same options are the same bytes, in whatever order they are given.
   const options = Object.fromEntries(
-    Object.entries(input).flatMap(([name, value]) =>
-      isStored(name, value) ? [[name, storedValue(name, value)]] : [],
+    OPTION_NAMES.flatMap((name) =>
+      isStored(name, input[name]) ? [[name, storedValue(name, input[name])]] : [],
     ),
   )
   const columns = [...chart.usedColumns].map(({ name, uid, type: kind, date_order, zoned }) => ({
