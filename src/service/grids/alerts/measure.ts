@@ -112,22 +112,30 @@ async function measure(
   return OF_NUMBERS.has(name) && json !== 'null' ? String(roundSum(Number(json))) : json
 }
 
+/** Maximum length of a text in a reason, in characters. */
+const MAX_SHOWN_CHARACTERS = 100
+
 /** Compares a measured value, as JSON, with the limit of the condition. `type`: of the column that was measured. */
 function compare({ measure, operator, value: limit }: Comparison, json: string, type: ColumnType): Judged {
   const name = measure.column === undefined ? 'count(*)' : `${measure.function}(${measure.column})`
   if (json === 'null') return { judged: 'unknown', why: `${name} has no value`, value: json }
   const value: unknown = JSON.parse(json)
+  // Texts may have been stored with escapes; numbers keep their digits.
+  const shown =
+    typeof value === 'string'
+      ? JSON.stringify(value.slice(0, MAX_SHOWN_CHARACTERS).replace(/[\ud800-\udbff]$/, ''))
+      : json
   if (typeof value !== typeof limit && typeof value !== 'boolean')
     return {
       judged: 'unknown',
-      why: `${name} is ${json.slice(0, 100)}, which cannot be compared with ${JSON.stringify(limit)}`,
+      why: `${name} is ${shown}, which cannot be compared with ${JSON.stringify(limit)}`,
       value: json,
     }
   const [a, b] = typeof value === 'boolean' ? [String(value), String(limit)] : [value, limit]
   const isTrue = COMPARISONS[operator](
     compareRanks(rankOf(JSON.stringify(a), type), rankOf(JSON.stringify(b), type)),
   )
-  return { judged: isTrue ? 'firing' : 'ok', why: `${name} is ${json.slice(0, 100)}`, value: json }
+  return { judged: isTrue ? 'firing' : 'ok', why: `${name} is ${shown}`, value: json }
 }
 
 /** Tests of whether a value comes before a limit (negative), after it (positive), or is equal (0). */
