@@ -120,6 +120,12 @@ onSqliteFirst('derived grids', (test) => {
     const checks = { columns: { amount: { maximum: 1000 } } }
     const path = `/v2/grids/${totals}/checks`
     expect(await test().status('alice', 'PUT', path, { json: { checks } })).toBe(200)
+    // Not that the data fails the checks: other data would be refused as well.
+    const failing = await test().ask('alice', 'POST', '/v2/grids/upload', {
+      body: 'city,amount\nX,5000\n',
+      headers: { 'x-file-name': 'sums.csv', 'gridline-on-conflict': 'append' },
+    })
+    expect([failing.status, failing.json.errors[0].code]).toEqual([409, 'derived_grid'])
     await append(['Bern', 5000])
     await settle(test())
     const stale = await stateOf(test(), totals)

@@ -9,7 +9,7 @@ import type { Writers } from '../../store/store.ts'
 import type { Layout } from '../column/layout.ts'
 import { changeLayout, type GridStore } from './layout.ts'
 import { type Committed, commitPlan, type GridPlan } from './plan.ts'
-import { usernameOf } from './versions.ts'
+import { assertNotDerived, usernameOf } from './versions.ts'
 
 /** A plan, and the result of its request. */
 export interface RequestPlan<T> extends GridPlan {
@@ -57,8 +57,12 @@ export function changeGrid<T>(
     }
     // Checks that the content does not pass are no data.
     const isOfData = call.operation !== 'checks.set'
-    if (isOfData && error instanceof Problem && error.code === 'checks_failed')
+    if (isOfData && error instanceof Problem && error.code === 'checks_failed') {
+      const file = await service.store.read(({ files }) => files.get(fid.owner, fid.idlocal))
+      // Other data would be refused as well.
+      if (file) assertNotDerived(file)
       await tellRefusal(service, fid, error)
+    }
     throw error
   })
 }
