@@ -1,5 +1,6 @@
 // Leases due jobs and runs them.
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../contract/errors.ts'
 import type { JobKind, JobRow } from '../store/aggregates/jobs.ts'
 import type { Store, Write, Writers } from '../store/store.ts'
@@ -9,6 +10,9 @@ import { runInSpan } from '../tracing/tracing.ts'
 const LEASE_MS = 30_000
 /** Interval of looking for jobs that other servers have left, in ms. */
 const POLL_MS = 5_000
+/** Interval of looking whether another process has ended a refresh, in ms. */
+const OTHERS_POLL_MS = 100
+
 interface LaneRules {
   readonly kinds: readonly JobKind[]
   readonly concurrency: number
@@ -122,15 +126,24 @@ export class Jobs {
     )
   }
 
-  /** Runs all due jobs, and those that they make due, as long as this server ends some. */
+  /**
+   * Runs all due jobs, and those that they make due, as long as this server ends some. Waits for refreshes of derived
+   * grids that another process has leased, which may have been killed.
+   */
   async drain(): Promise<void> {
     while (!this.#isStopping) {
       const ended = this.countEnded()
       await this.poll()
-      const due = await this.store.read(({ jobs }) => jobs.countDue(Date.now()))
+      const now = Date.now()
+      const { due, refreshes } = await this.store.read(async ({ jobs }) => ({
+        due: await jobs.countDue(now),
+        refreshes: await jobs.countRunning('refresh', now),
+      }))
       // A job that has become due meanwhile may be running already.
       const isRunning = this.#lanes.some(({ run }) => run !== undefined)
-      if (!isRunning && (due.jobs === 0 || this.countEnded() === ended)) return
+      if (isRunning || (due.jobs > 0 && this.countEnded() !== ended)) continue
+      if (refreshes === 0) return
+      await sleep(OTHERS_POLL_MS)
     }
   }
 

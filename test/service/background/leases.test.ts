@@ -1,7 +1,7 @@
 // Leases of long jobs.
 import { afterEach, expect, it, vi } from 'vitest'
 import { createJobHandlers } from '../../../src/service/background/job-kinds.ts'
-import { Jobs } from '../../../src/service/background/jobs.ts'
+import { Jobs, type LeasedJob } from '../../../src/service/background/jobs.ts'
 import { openStore } from '../../../src/service/store/store.ts'
 import { temporaryFolder } from '../../support/service.ts'
 
@@ -48,6 +48,33 @@ it('no other server takes a sweep that runs for minutes; a stopped server leaves
   await taken
   const [{ due }] = await store.read(({ jobs }) => jobs.listAll())
   expect(due).toBeGreaterThan(Date.now() + 3600_000)
+  await store.close()
+  folder.remove()
+})
+
+it('a command waits for a refresh that another process has begun, and goes on if that was killed', async () => {
+  const folder = temporaryFolder()
+  const store = await openStore({ database: `sqlite:${folder.path}/test.db` })
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const refreshed: string[] = []
+  const refresh = async ({ job }: LeasedJob): Promise<undefined> => {
+    refreshed.push(job.key)
+    await store.write([], ({ jobs }) => jobs.deleteFinished(job))
+  }
+  const createProcess = (): Jobs =>
+    new Jobs(store, { ...createJobHandlers({ store } as never), refresh }, (error) => {
+      throw error
+    })
+  await store.write([], async ({ jobs }) => {
+    await jobs.setDue('ann', 'refresh', '1', Date.now())
+    const [row] = await jobs.listAll()
+    await jobs.claim(row, 'killed', Date.now(), Date.now() + 30_000)
+  })
+  const drained = createProcess().drain()
+  await vi.waitFor(() => expect(refreshed).toEqual([]))
+  vi.setSystemTime(Date.now() + 31_000)
+  await drained
+  expect(refreshed).toEqual(['1'])
   await store.close()
   folder.remove()
 })

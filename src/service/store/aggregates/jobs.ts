@@ -55,6 +55,18 @@ export class JobReader {
     return { jobs: Number(jobs), since: since === null ? null : Number(since) }
   }
 
+  /** Counts due jobs of a kind that a server has leased. */
+  async countRunning(kind: JobKind, now: number): Promise<number> {
+    const { jobs } = await this.db
+      .selectFrom('jobs')
+      .select(({ fn }) => fn.countAll<number>().as('jobs'))
+      .where('kind', '=', kind)
+      .where('due', '<=', now)
+      .where(({ not }) => not(isFree(now)))
+      .executeTakeFirstOrThrow()
+    return Number(jobs)
+  }
+
   listAll(): Promise<JobRow[]> {
     return this.db.selectFrom('jobs').selectAll().orderBy('due').execute()
   }
