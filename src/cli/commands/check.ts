@@ -67,6 +67,14 @@ export const command = defineCommand({
   async run(context, targets, options) {
     const { set, init } = options
     if (set !== undefined && init) throw new Problem('usage', '--set and --init cannot be used together')
+    if ((set !== undefined || init) && options.output !== undefined)
+      throw new Problem(
+        'usage',
+        `--output is for the report, which ${init ? '--init' : '--set'} does not write`,
+        {
+          hint: init ? 'Name the file of the rules with --checks FILE.' : 'Leave it out.',
+        },
+      )
     if (init || set !== undefined) {
       if (targets.length > 1)
         throw new Problem('usage', `${init ? '--init' : '--set'} can only be used with one file`)
