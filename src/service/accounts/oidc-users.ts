@@ -39,6 +39,12 @@ interface OidcUser {
   groups: readonly string[]
 }
 
+/** The user of a person, and disabled users whose address the person has now. */
+interface FoundUser {
+  owner: string | undefined
+  leavers: string[]
+}
+
 /** Redirect to the provider, and the state that the browser keeps meanwhile. */
 export interface SignInRedirect {
   url: string
@@ -236,12 +242,13 @@ export class OidcSignIn {
 
   /** Returns the username, created on the first sign-in. Syncs the user's teams with their groups. */
   private async signInUser(store: Store, person: OidcUser): Promise<string> {
-    const existing = await this.findUser(person)
+    const { owner: existing, leavers } = await this.findUser(person)
     const names = existing === undefined ? await this.findFreeNames(person) : [existing]
     const teams = await this.loadTeams()
     for (const name of names) {
-      const owners = [name, ...teams.map(({ owner }) => owner)]
+      const owners = [name, ...leavers, ...teams.map(({ owner }) => owner)]
       const username = await store.withActor({ user: name }).write(owners, async (writers) => {
+        for (const leaver of leavers) await writers.accounts.changeEmail(leaver, null)
         const owner = await this.linkUser(writers, person, name)
         if (owner !== undefined) await syncTeams(writers, owner, teams, person.groups)
         return owner
@@ -260,8 +267,11 @@ export class OidcSignIn {
       const user = await accounts.getUser(linked)
       if (!user || user.disabled_at !== null) throw userDisabled()
       // Files are shared with addresses: an address that the provider has given to somebody else is not theirs.
-      const isNew = person.isVerified && email !== null && email !== user.email
-      if (isNew && (await accounts.countUsersWith(email)) === 0) await accounts.changeEmail(linked, email)
+      if (person.isVerified && email !== null && email !== user.email) {
+        const isFree = (await accounts.countUsersWith(email)) === 0
+        // Two who have swapped their addresses sign in once more.
+        await accounts.changeEmail(linked, isFree ? email : null)
+      }
       return linked
     }
     const existing = await accounts.findUserByName(name)
@@ -305,11 +315,20 @@ export class OidcSignIn {
     )
   }
 
-  /** Finds the user with this identity, or with this verified e-mail address. */
-  private findUser({ issuer, subject, email, isVerified }: OidcUser): Promise<string | undefined> {
-    return this.store.read(async ({ accounts }) => {
+  /**
+   * Finds the user with this identity, or with this verified e-mail address. `leavers`: disabled users whose address now is
+   * that of this person, who is not they.
+   */
+  private findUser({ issuer, subject, email, isVerified }: OidcUser): Promise<FoundUser> {
+    return this.store.read(async ({ accounts }): Promise<FoundUser> => {
       const linked = await accounts.findOwnerByIdentity(issuer, subject)
-      return linked ?? (isVerified && email !== null ? accounts.findOwnerByEmail(email) : undefined)
+      if (linked !== undefined || !isVerified || email === null) return { owner: linked, leavers: [] }
+      const owner = await accounts.findOwnerByEmail(email)
+      if (owner === undefined) return { owner, leavers: [] }
+      const isDisabled = (await accounts.getUser(owner))?.disabled_at !== null
+      return isDisabled && (await accounts.hasIdentity(owner, issuer))
+        ? { owner: undefined, leavers: [owner] }
+        : { owner, leavers: [] }
     })
   }
 

@@ -202,13 +202,32 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     expect(await me(renamed.session)).toMatchObject({ username, email: 'reused2@example.com' })
     const newcomer = await me((await signIn(person('s2', { email: 'reused@example.com' }))).session)
     expect(newcomer).toMatchObject({ username: 'reused-2', email: 'reused@example.com' })
-    // An address that another user has is not taken over.
+    // Two who swap their addresses have them after another sign-in of the first.
     await signIn(person('s1', { email: 'reused@example.com' }))
-    expect((await me(renamed.session)).email).toBe('reused2@example.com')
+    expect((await me(renamed.session)).email).toBeNull()
+    const swapped = await signIn(person('s2', { email: 'reused2@example.com' }))
+    await signIn(person('s1', { email: 'reused@example.com' }))
+    expect([(await me(renamed.session)).email, (await me(swapped.session)).email]).toEqual([
+      'reused@example.com',
+      'reused2@example.com',
+    ])
     // The provider gives a new subject to the same person.
     await unlinkUser(test.service.store, username)
-    const again = await signIn(person('s3', { email: 'reused2@example.com' }))
+    const again = await signIn(person('s3', { email: 'reused@example.com' }))
     expect((await me(again.session)).username).toBe(username)
+  })
+
+  it('a person who is given the address of somebody who has left is a new user', async () => {
+    const { username } = await me((await signIn(person('old', { email: 'left@example.com' }))).session)
+    await setDisabled(test.service.store, username, true)
+    const newcomer = await signIn(person('new', { email: 'left@example.com' }))
+    expect(await me(newcomer.session)).toMatchObject({ username: `${username}-2`, email: 'left@example.com' })
+    expect((await signIn(person('old', { email: 'left@example.com' }))).status).toBe(403)
+    const [, leaver] = await test.service.store.read(async ({ accounts }) => [
+      await accounts.getUser(`${username}-2`),
+      await accounts.getUser(username),
+    ])
+    expect(leaver!.email).toBeNull()
   })
 
   it('identities of other domains are refused, and get no user', async () => {

@@ -391,8 +391,8 @@ export class AccountWriter extends AccountReader {
     await this.db.deleteFrom('identities').where('owner', '=', owner).execute()
   }
 
-  /** Changes the e-mail address of a user, in lower case. */
-  async changeEmail(owner: string, email: string): Promise<void> {
+  /** Changes the e-mail address of a user, in lower case; null removes it. */
+  async changeEmail(owner: string, email: string | null): Promise<void> {
     this.recordEvent(owner, 'user.email', { email })
     await this.db.updateTable('users').set({ email }).where('owner', '=', owner).execute()
   }
