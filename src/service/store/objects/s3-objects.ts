@@ -16,8 +16,6 @@ const MIN_PART_BYTES = 16 * 1024
 const MAX_UNANSWERED = 2
 /** How long it is not asked, in ms. */
 const PAUSE_MS = 5000
-/** How long other requests wait for the one that finds out whether it answers again, in ms. */
-const PROBE_WAIT_MS = 1000
 
 /** The part of aws4fetch that is used: signs requests. */
 interface Signer {
@@ -39,7 +37,9 @@ class PartialError extends TransientError {}
  * request.
  */
 export class S3Objects implements ObjectStore {
-  /** Ends with the request that finds out whether the bucket answers again. */
+  /** How long other requests wait for the one that finds out whether the bucket answers again, in ms. */
+  static probeWaitMs = 1000
+  /** Ends with that request. After `PAUSE_MS`, another one finds out. */
   private probe: Promise<void> | undefined
   /** Number of requests without an answer since the last answer. */
   private unanswered = 0
@@ -187,19 +187,14 @@ export class S3Objects implements ObjectStore {
       headers: { ...traceHeaders(), ...headers },
       body,
     })
-    if (this.probe) await Promise.race([this.probe, sleep(PROBE_WAIT_MS, undefined, { ref: false })])
+    if (this.probe) await Promise.race([this.probe, sleep(S3Objects.probeWaitMs, undefined, { ref: false })])
     if (this.probe || performance.now() < this.pausedUntil)
       throw this.unreachable('it has not answered for a while')
     const sentAt = performance.now()
     const signal = AbortSignal.timeout(method === 'PUT' ? PUT_TIMEOUT_MS : REQUEST_TIMEOUT_MS)
     const answer = fetch(request, { signal, redirect: 'manual' })
     // One request finds out whether it answers again.
-    if (this.unanswered >= MAX_UNANSWERED) {
-      const endProbe = (): void => {
-        this.probe = undefined
-      }
-      this.probe = answer.then(endProbe, endProbe)
-    }
+    if (this.unanswered >= MAX_UNANSWERED) this.probe = this.watchProbe(answer)
     try {
       const response = await answer
       this.unanswered = 0
@@ -212,6 +207,16 @@ export class S3Objects implements ObjectStore {
       }
       throw error
     }
+  }
+
+  /** Returns a promise that ends with an answer, and lets another request find out if that takes long. */
+  private watchProbe(answer: Promise<unknown>): Promise<void> {
+    const probe = Promise.race([answer, sleep(PAUSE_MS, undefined, { ref: false })])
+      .catch(() => {})
+      .then(() => {
+        if (this.probe === probe) this.probe = undefined
+      })
+    return probe
   }
 
   private unreachable(why: string): Problem {
