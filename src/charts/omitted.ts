@@ -22,15 +22,11 @@ function hasLabelAxis(layout: Attributes, letter: 'x' | 'y', id: unknown): boole
   return x === undefined || hasLabels(x)
 }
 
-/** Largest latitude and longitude, in degrees. A map of the other side of the date line counts on to 360. */
-const MAX_LATITUDE = 90
-const MAX_LONGITUDE = 360
+const MAX_LATITUDE_DEGREES = 90
 
-/** Returns the latitudes and longitudes of a map; null where there is no such place on Earth. */
-export function listPlaces({ lat, lon }: Attributes): [lat: unknown[], lon: unknown[]] {
-  const limit = (values: unknown, most: number): unknown[] =>
-    Array.from(listOf(values), (value) => (Math.abs(Number(value)) <= most ? value : null))
-  return [limit(lat, MAX_LATITUDE), limit(lon, MAX_LONGITUDE)]
+/** Returns the latitudes of a map; null where there is no such place on Earth. Longitudes may count on beyond 360. */
+export function listLatitudes({ lat }: Attributes): unknown[] {
+  return Array.from(listOf(lat), (value) => (Math.abs(Number(value)) <= MAX_LATITUDE_DEGREES ? value : null))
 }
 
 /** Returns what the rows of a trace need to be drawn. Labels are optional: rows without one get `(none)`. */
@@ -58,7 +54,7 @@ function requiredValuesOf(trace: Attributes, layout: Attributes): RequiredValues
     case 'ohlc':
       return [...axis('x', x), [[trace.open, trace.high, trace.low, trace.close], 'all prices']]
     case 'scattergeo':
-      return [[listPlaces(trace), 'a place'], ...sized]
+      return [[[listLatitudes(trace), trace.lon], 'a place'], ...sized]
     case 'choropleth':
       return [
         [[trace.locations], nameOr(x, 'a place')],

@@ -2,7 +2,7 @@
 import { COLORS } from '../../charts/figure/colors.ts'
 import { listOf } from '../../charts/figure/lists.ts'
 import { findStateCode } from '../../charts/figure/states.ts'
-import { listPlaces } from '../../charts/omitted.ts'
+import { listLatitudes } from '../../charts/omitted.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import type { Attributes, Draft } from './arrangement.ts'
@@ -49,10 +49,8 @@ export function arrangeMaps(draft: Draft): void {
   }
   // plotly.js draws places beyond the poles at the edge of the map.
   for (const [k, trace] of data.entries())
-    if (trace.type === 'scattergeo' && listOf(trace.lat).length > 0) {
-      const [lat, lon] = listPlaces(trace)
-      data[k] = { ...trace, lat, lon }
-    }
+    if (trace.type === 'scattergeo' && listOf(trace.lat).length > 0)
+      data[k] = { ...trace, lat: listLatitudes(trace) }
   // With more series than colors, the next series use another symbol.
   for (const [k, trace] of data.entries())
     if (trace.type === 'scattergeo' && k >= COLORS.length)

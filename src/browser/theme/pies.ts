@@ -14,17 +14,21 @@ const MAX_LEGEND_SHARE = 0.7
 /** Returns the labels of a pie as far as there is room, and their full texts on hover. */
 function shortenLabels(trace: Attributes, maxWidth: number): Attributes {
   const labels = [...listOf(trace.labels)]
-  const texts = labels.map((label) => (typeof label === 'string' ? label : ''))
-  // Slices of one label are one.
+  const texts = labels.map((label) => String(label ?? ''))
   const names = [...new Set(texts)]
   const short = shortenDistinct(names, maxWidth)
   if (short.every((name, k) => name === names[k])) return {}
   const shortByName = new Map(names.map((name, k) => [name, short[k]]))
+  // plotly.js joins the texts of slices of one label.
+  const isPlain =
+    names.length === texts.length &&
+    [trace.hovertext, trace.hovertemplate, trace.hoverinfo].every((value) => value === undefined)
   return {
-    labels: labels.map((label) => (typeof label === 'string' ? shortByName.get(label) : label)),
-    ...(trace.hovertext === undefined && trace.hovertemplate === undefined && trace.hoverinfo === undefined
-      ? { hovertext: texts, hovertemplate: '%{hovertext}<br>%{value}<br>%{percent}<extra></extra>' }
-      : {}),
+    labels: texts.map((text) => shortByName.get(text)),
+    ...(isPlain && {
+      hovertext: texts,
+      hovertemplate: '%{hovertext}<br>%{value}<br>%{percent}<extra></extra>',
+    }),
   }
 }
 

@@ -177,9 +177,9 @@ async function splitTraces(
   // Number of series before a trace, also of those that a filter leaves out.
   let places = 0
   for (const [k, trace] of ready.entries()) {
+    // plotly.js names traces by their number before they are split.
+    const isMoved = split.traces.length !== k && isObject(trace) && (trace.name ?? undefined) === undefined
     if (!hasTransforms(trace)) {
-      // plotly.js names traces by their number before they are split.
-      const isMoved = split.traces.length !== k && isObject(trace) && trace.name === undefined
       split.traces.push(isMoved ? { ...trace, name: `trace ${k}` } : trace)
       places++
       continue
@@ -195,6 +195,7 @@ async function splitTraces(
     if (split.shared > limits.shared)
       throw createTooManyError('the groups of the figure share too many attributes')
     const parts = applyGroupBy(trace, k, seriesCount, split.facets, split.frames)
+    if (isMoved && parts.length === 1) parts[0].name ??= `trace ${k}`
     for (const part of parts) {
       if (part.meta?.place !== undefined) setColor(part, places + part.meta.place, layout)
       split.traces.push(part)
