@@ -46,6 +46,27 @@ describe('figures in pages', () => {
     expect([figures, unread]).toEqual([[{ data: [{ y: [1] }], layout: {} }], 0])
   })
 
+  it('frames that are added later belong to the chart, also if that is an object', async () => {
+    const frames = 'Plotly.addFrames("a", [{"name":"f"}])'
+    for (const call of ['Plotly.newPlot("a", [{"y":[1]}])', 'Plotly.newPlot("a", {"data":[{"y":[1]}]})'])
+      expect(await find(`${call}.then(() => ${frames})`)).toEqual({
+        figures: [{ data: [{ y: [1] }], frames: [{ name: 'f' }] }],
+        unread: 0,
+      })
+  })
+
+  it('the script that draws a widget of R is not another chart', async () => {
+    const widget = JSON.stringify({ x: { data: [{ y: [1] }], layout: {} } })
+    const html = `<script type="application/json" data-for="w">${widget}</script><script>Plotly.newPlot(graphDiv, x)</script>`
+    const { figures, unread } = await findFigures(html, 'r.html')
+    expect([figures.length, unread]).toEqual([1, 0])
+  })
+
+  it('calls without an end cost no time', async () => {
+    for (const call of ['Plotly.react("a",[', 'Plotly.newPlot("a",['])
+      await findFigures(`<html><script>${call.repeat(100_000)}</script></html>`, 'page.html')
+  })
+
   it('numbers that are not finite are gaps, as in a figure', async () => {
     const { figures } = await find(
       'Plotly.newPlot("a", [{"y":[NaN,-Infinity,2],"text":["NaN","Infinity"]}], {})',

@@ -152,8 +152,10 @@ interface PageFigures {
 
 /** Finds the figures in the text of a page. Runs nothing. */
 export async function findFigures(html: string, source: string): Promise<PageFigures> {
-  const { figures, unread } = await findPythonFigures(html, await findFrames(html, source), source)
-  return { figures: [...figures, ...(await findRFigures(html))], unread }
+  const widgets = await findRFigures(html)
+  const frames = await findFrames(html, source)
+  const { figures, unread } = await findPythonFigures(html, frames, source, widgets.length === 0)
+  return { figures: [...figures, ...widgets], unread }
 }
 
 /** Arguments of a call in a message of plotly.js itself, which many pages contain. */
@@ -164,6 +166,8 @@ async function findPythonFigures(
   html: string,
   framesById: Map<string, string>,
   source: string,
+  /** Whether calls count that name no chart: the script of htmlwidgets has such. */
+  countsVariables: boolean,
 ): Promise<PageFigures> {
   const figures: string[] = []
   const ids = new Set<string>()
@@ -175,10 +179,16 @@ async function findPythonFigures(
     if (figure) {
       figures.push(figure)
       ids.add(id)
-    } else if (++unread >= MAX_UNREAD_CALLS) break
+    } else if (
+      (countsVariables || NAMES_CHART.test(html.slice(at, at + MAX_ARGUMENT_START))) &&
+      ++unread >= MAX_UNREAD_CALLS
+    )
+      break
   }
   // Draws a chart, or changes one that was drawn before.
+  let changes = 0
   for (const at of findPositions(html, 'Plotly.react(')) {
+    if (changes++ >= MAX_UNREAD_CALLS) break
     const [id, ...values] = parseJsonArguments(html, at, 3, source)
     if (id?.[0] !== '"' || ids.has(id)) continue
     const figure = await joinFigure(values, framesById.get(id))
@@ -190,12 +200,20 @@ async function findPythonFigures(
   return { figures, unread }
 }
 
+/** A call whose first argument is a text: the id of the element of a chart. */
+const NAMES_CHART = /^\s*["']/
+const MAX_ARGUMENT_START = 100
+
 /** Joins the arguments of a call to a figure: traces and a layout, or an object of both. Undefined for others. */
 async function joinFigure(
   [data, layout]: readonly string[],
   frames: string | undefined,
 ): Promise<string | undefined> {
-  if (data?.[0] === '{') return extractFigure(data, 'the page').catch(() => undefined)
+  if (data?.[0] === '{') {
+    const figure = await extractFigure(data, 'the page').catch(() => undefined)
+    const hasFrames = figure !== undefined && JSON.parse(figure).frames !== undefined
+    return figure && frames && !hasFrames ? `${figure.slice(0, -1)},"frames":${frames}}` : figure
+  }
   if (data?.[0] !== '[') return undefined
   return `{"data":${data}${layout?.[0] === '{' ? `,"layout":${layout}` : ''}${frames ? `,"frames":${frames}` : ''}}`
 }

@@ -3,34 +3,43 @@ import { randomUUID } from 'node:crypto'
 
 /** Begin of a text that stands for a whole number. No document can have it. */
 const MARK = `integer ${randomUUID()} `
-/** Minimum length of what is replaced. */
-const MIN_PART_CHARACTERS = 3
+const MIN_DIGITS = 16
 /** Whole numbers of 16 or more digits, in the parts of JSON between texts. */
 const LONG_INTEGERS = /(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE])/g
 const MARKED_INTEGERS = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
 
 /** Parses JSON. Whole numbers that a double cannot hold become texts that only `stringifyExact` reads. */
 export function parseExact(text: string): unknown {
-  return JSON.parse(/\d{16}/.test(text) ? replaceBetweenTexts(text, LONG_INTEGERS, markInteger) : text)
+  return JSON.parse(
+    /\d{16}/.test(text) ? replaceBetweenTexts(text, LONG_INTEGERS, MIN_DIGITS, markInteger) : text,
+  )
 }
 
 /** Numbers that JSON lacks, as Python writes them. */
 const NOT_FINITE = /-?\b(?:NaN|Infinity)\b/g
+const MIN_NOT_FINITE_CHARACTERS = 3
 
 /** Replaces numbers that are not finite by null, as in a figure. Other texts than JSON stay as they are. */
 export function nullNotFinite(text: string): string {
-  return text.search(NOT_FINITE) < 0 ? text : replaceBetweenTexts(text, NOT_FINITE, () => 'null')
+  return text.search(NOT_FINITE) < 0
+    ? text
+    : replaceBetweenTexts(text, NOT_FINITE, MIN_NOT_FINITE_CHARACTERS, () => 'null')
 }
 
-/** Replaces parts of JSON between its texts. Linear also for damaged JSON. */
-function replaceBetweenTexts(text: string, pattern: RegExp, replace: (part: string) => string): string {
+/** Replaces parts of JSON of at least `minCharacters` between its texts. Linear also for damaged JSON. */
+function replaceBetweenTexts(
+  text: string,
+  pattern: RegExp,
+  minCharacters: number,
+  replace: (part: string) => string,
+): string {
   const parts: string[] = []
   let copied = 0
   let at = 0
   while (at < text.length) {
     const quote = text.indexOf('"', at)
     const end = quote < 0 ? text.length : quote
-    if (end - at >= MIN_PART_CHARACTERS) {
+    if (end - at >= minCharacters) {
       parts.push(text.slice(copied, at), text.slice(at, end).replace(pattern, replace))
       copied = end
     }
