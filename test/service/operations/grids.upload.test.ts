@@ -365,6 +365,12 @@ onSqliteFirst('upload of other formats', (test) => {
           expect.stringContaining('two tables are named a'),
         ])
       }
+      const beside = await zip({ 'a/b.csv': 'a\n1\n', 'a.csv': 'a\n1\n' })
+      const blocked = await upload(test(), 'beside.zip', beside, rule('replace'))
+      expect([blocked.status, blocked.json.detail]).toEqual([
+        400,
+        expect.stringContaining('a table and a folder are named a'),
+      ])
     })
   })
 

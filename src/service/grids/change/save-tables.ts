@@ -152,14 +152,17 @@ function placeTables(call: DataCall, tables: FileTables['tables'], limits: Limit
     return { folders: names.slice(0, -1), name: names.at(-1)!, table }
   })
   const paths = placed.map(pathOf)
+  const refuse = (why: string): Problem =>
+    badData(call.fileName ?? 'the upload', {}, why, 'Rename one of them.')
   const duplicate = paths.find((path, k) => paths.indexOf(path) !== k)
-  if (duplicate === undefined) return placed
-  throw badData(
-    call.fileName ?? 'the upload',
-    {},
-    `two tables are named ${duplicate}: cannot tell which grid is which`,
-    'Rename one of them.',
+  if (duplicate !== undefined)
+    throw refuse(`two tables are named ${duplicate}: cannot tell which grid is which`)
+  const folders = new Set(
+    placed.flatMap((one) => one.folders.map((_, k) => one.folders.slice(0, k + 1).join('/'))),
   )
+  const taken = paths.find((path) => folders.has(path))
+  if (taken !== undefined) throw refuse(`a table and a folder are named ${taken}`)
+  return placed
 }
 
 /**
