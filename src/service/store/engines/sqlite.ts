@@ -158,7 +158,7 @@ class PreparedStatement {
   }
 
   private toObjects(rows: readonly unknown[][]): Record<string, unknown>[] {
-    // Another process has added columns to the table.
+    // Another process has added columns to the table. No migration renames any, or adds and removes some at once.
     if (rows.length > 0 && rows[0].length !== this.names!.length)
       this.names = this.statement.columns().map(({ name }) => name)
     const names = this.names!
