@@ -50,11 +50,11 @@ interface Mail {
   until?: number
 }
 
-/** Result of sending: who got the mail, and why others did not. `isRefused`: the mail server refused the last of these. */
+/** Result of sending: who got the mail, whom the mail server refused, and why the last of the others did not get it. */
 interface Sent {
   reached: string[]
+  refused: string[]
   failure?: string
-  isRefused?: boolean
 }
 
 /** Sends a picture of a chart or a board, as its sender sees it now. Throws why it cannot be sent to anybody. */
@@ -91,12 +91,15 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
     : ''
   const notes = note === '' ? '' : `<p>${escapeHtml(note)}</p>`
   let unused = 0
-  const sent: Sent = { reached: [], ...(granted < to.length && { failure: overQuota(limits).message }) }
+  const sent: Sent = {
+    reached: [],
+    refused: [],
+    ...(granted < to.length && { failure: overQuota(limits).message }),
+  }
   let tried = 0
   for (const receiver of to.slice(0, granted)) {
     if (until !== undefined && tried > 0 && performance.now() > until) {
       sent.failure = `${receiver}: the mail server is too slow`
-      sent.isRefused = false
       break
     }
     tried++
@@ -113,7 +116,7 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
       })
     } catch (error) {
       sent.failure = `${receiver}: ${errorMessageOf(error)}`
-      sent.isRefused = error instanceof MailError && error.isRefused
+      if (error instanceof MailError && error.isRefused) sent.refused.push(receiver)
       // A receiver who is refused counts once.
       if (isRepeated || (error instanceof MailError && error.isUnreachable)) unused++
       continue
@@ -222,7 +225,7 @@ export async function runMailing(
     isRepeated: row.pending !== null,
     onReached,
     footer: `${owner} sends this ${formatSchedule(schedule)}. ${owner} ends it with: gridline send --stop ${id}`,
-  }).catch((error: unknown): Sent => ({ reached: [...got], failure: errorMessageOf(error) }))
+  }).catch((error: unknown): Sent => ({ reached: [...got], refused: [], failure: errorMessageOf(error) }))
   const left = without(reached)
   const isLast = now + RETRY_MS > Math.max(row.next_at, row.failed_at ?? now) + MAX_RETRY_MS
   const isEnded = left.length === 0 || isLast

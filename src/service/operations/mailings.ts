@@ -1,6 +1,6 @@
 // Handlers of charts and boards that are sent by e-mail (docs/send.md).
 import { createHash, randomBytes } from 'node:crypto'
-import { invalidField, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import { WARNING_HEADER } from '../../contract/headers.ts'
 import type { Mailing } from '../../contract/resources/index.ts'
@@ -11,19 +11,16 @@ import { assertFiltersKnown } from '../boards/filters.ts'
 import { loadBoardText } from '../boards/load.ts'
 import { formatSchedule, nextTime, parseSchedule } from '../mailings/schedule.ts'
 import { NO_MAIL_HINT, sendPicture } from '../mailings/send.ts'
-import { isEmailAddress } from '../sharing/mail.ts'
+import { isEmailAddress, type Mailer } from '../sharing/mail.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { WriteKey } from '../store/aggregates/idempotency.ts'
 import type { MailingRow } from '../store/aggregates/mailings.ts'
-import type { Handlers, OperationService as Service } from './handler.ts'
+import type { Handler, Handlers, OperationService as Service } from './handler.ts'
 
 /** Maximum number of receivers of a mailing. */
 const MAX_RECEIVERS = 10
 
-/**
- * Time after which a request tries no other receiver, in ms. With that of one receiver, it is below the time after which
- * connections are closed (http/listen.ts) and clients ask again.
- */
+/** Time after which a request tries no other receiver, in ms: many clients and proxies wait for a minute. */
 const SEND_TIMEOUT_MS = 45_000
 
 /** Maximum length of filters, as the query of a page. */
@@ -52,43 +49,19 @@ export const mailingHandlers = {
       return { body: { mailings } }
     }),
 
-  'mailings.send': async (service, call) => {
-    const { store } = service
-    const until = performance.now() + SEND_TIMEOUT_MS
-    const { username } = call.caller!
-    const write = call.writeKey(username)
-    const asked = { ...call, shareKey: undefined }
-    const { file, before } = await store.read(async (readers) => ({
-      ...(await authorizeCall(readers, asked)),
-      before: await readers.idempotency.findResult<string[]>(write),
-    }))
-    const to = [...new Set(call.fields.to)]
-    // A repeated request sends it to nobody again.
-    const got = before?.result ?? []
-    const left = to.filter((receiver) => !got.includes(receiver))
-    if (before && left.length === 0) return { body: { fid: formatFid(call.fid), to: got } }
-    checkSendable(service, file, to)
-    const filters = await parseFilters(service, file, call.fields.filter)
-    const record = (reached: readonly string[]): Promise<void> =>
-      store.write([username], ({ idempotency }) =>
-        idempotency.recordResults([{ write, result: [...got, ...reached] }]),
-      )
-    const { reached, failure, isRefused } = await sendPicture(service, {
-      fid: call.fid,
-      filters,
-      sender: username,
-      to: left,
-      messageId: createMessageId(write),
-      footer: `${username} has sent this to you.`,
-      onReached: record,
-      until,
-    })
-    if (got.length + reached.length === 0)
-      throw isRefused ? invalidField('to', failure!) : new Problem('unreachable', failure!)
-    return {
-      body: { fid: formatFid(call.fid), to: [...got, ...reached] },
-      ...(failure !== undefined && { headers: { [WARNING_HEADER]: encodeURIComponent(failure) } }),
-    }
+  'mailings.send': (service, call) => {
+    const { caller, key, fingerprint } = call.writeKey(call.caller!.username)
+    const { mailer } = service
+    if (key === undefined || !mailer) return sendNow(service, call)
+    // A client that got no answer asks again, while the first request may still run.
+    const sends = runningSends.get(mailer) ?? new Map<string, Promise<Answer>>()
+    runningSends.set(mailer, sends)
+    const id = `${caller} ${key} ${fingerprint}`
+    const running = sends.get(id)
+    if (running) return running
+    const sending = sendNow(service, call).finally(() => sends.delete(id))
+    sends.set(id, sending)
+    return sending
   },
 
   'mailings.create': async (service, call) => {
@@ -143,6 +116,76 @@ export const mailingHandlers = {
     return { body: undefined }
   },
 } satisfies Partial<Handlers>
+
+type Send = Handler<'mailings.send'>
+type Answer = Awaited<ReturnType<Send>>
+
+/** Answers of the requests that run on a server, by caller, key and content. */
+const runningSends = new WeakMap<Mailer, Map<string, Promise<Answer>>>()
+
+/** Receivers of a request so far: who got the mail, and whom the mail server refused, with the answer. */
+interface SendResult {
+  reached: string[]
+  refused: string[]
+  failure?: string
+}
+
+/** Sends a file to the receivers that an earlier attempt of the same request has not tried. */
+async function sendNow(service: Service, call: Parameters<Send>[1]): Promise<Answer> {
+  const { store } = service
+  const until = performance.now() + SEND_TIMEOUT_MS
+  const { username } = call.caller!
+  const write = call.writeKey(username)
+  const asked = { ...call, shareKey: undefined }
+  const { file, before } = await store.read(async (readers) => ({
+    ...(await authorizeCall(readers, asked)),
+    before: await readers.idempotency.findResult<SendResult | string[]>(write),
+  }))
+  const to = [...new Set(call.fields.to)]
+  // Servers before this one recorded only who got it.
+  const known: SendResult = Array.isArray(before?.result)
+    ? { reached: before.result, refused: [] }
+    : (before?.result ?? { reached: [], refused: [] })
+  const left = to.filter((receiver) => !known.reached.includes(receiver) && !known.refused.includes(receiver))
+  const answer = ({ reached, failure }: SendResult): Answer => ({
+    body: { fid: formatFid(call.fid), to: reached },
+    ...(failure !== undefined && { headers: { [WARNING_HEADER]: encodeURIComponent(failure) } }),
+  })
+  if (before && left.length === 0) return answer(known)
+  checkSendable(service, file, to)
+  const filters = await parseFilters(service, file, call.fields.filter)
+  const record = async (more: Partial<SendResult>): Promise<SendResult> => {
+    const result = {
+      ...more,
+      reached: [...known.reached, ...(more.reached ?? [])],
+      refused: [...known.refused, ...(more.refused ?? [])],
+    }
+    await store.write([username], ({ idempotency }) => idempotency.recordResults([{ write, result }]))
+    return result
+  }
+  const sent = await sendPicture(service, {
+    fid: call.fid,
+    filters,
+    sender: username,
+    to: left,
+    messageId: createMessageId(write),
+    footer: `${username} has sent this to you.`,
+    isRepeated: before !== undefined,
+    onReached: async (reached) => {
+      await record({ reached: [...reached] })
+    },
+    until,
+  }).catch((error: unknown) => {
+    // Some got it from an earlier attempt.
+    if (known.reached.length === 0) throw error
+    return { reached: [], refused: [], failure: errorMessageOf(error) }
+  })
+  const { failure } = sent
+  if (known.reached.length + sent.reached.length > 0) return answer(await record(sent))
+  throw sent.refused.length === left.length
+    ? invalidField('to', failure!)
+    : new Problem('unreachable', failure!)
+}
 
 /** Creates the id of a message: the same for a repeated request. */
 function createMessageId({ caller, key }: WriteKey): string {

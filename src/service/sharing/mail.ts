@@ -21,9 +21,9 @@ export function isEmailAddress(text: string): boolean {
 
 /**
  * Timeouts of the mail server: for connecting and for its greeting, and for each answer, in ms. It may check a message
- * before it accepts it.
+ * for a while before it accepts it.
  */
-const TIMEOUTS = { connectMs: 15_000, answerMs: 30_000 }
+const TIMEOUTS = { connectMs: 15_000, answerMs: 90_000 }
 
 const UNREACHABLE = 'the mail server of this server cannot be reached'
 
@@ -42,6 +42,12 @@ interface SmtpError extends Error {
   code?: string
   command?: string
   responseCode?: number
+  timeoutType?: string
+}
+
+/** Returns whether the mail server stopped to answer: it may have accepted the message. */
+function hasStoppedAnswering({ timeoutType }: SmtpError): boolean {
+  return timeoutType === 'SOCKET_TIMEOUT'
 }
 
 /** Returns whether the mail server refuses a receiver for good, not only for now. */
@@ -50,6 +56,7 @@ function isReceiverRefused({ code, command, responseCode = 0 }: SmtpError): bool
 }
 
 function describeError(error: SmtpError): string {
+  if (hasStoppedAnswering(error)) return 'the mail server has not answered'
   if (error.code !== 'EENVELOPE') return SMTP_ERRORS[error.code ?? ''] ?? 'the mail server failed'
   if (isReceiverRefused(error)) return 'the mail server refused the address'
   return error.command === 'RCPT TO'

@@ -161,6 +161,8 @@ describe('mailings', () => {
   let isRefusing = false
   /** Receivers that do not exist. */
   const gone = new Set<string>()
+  /** Receivers that the mail server refuses for now. */
+  const busy = new Set<string>()
   let mails: { to: string[]; text: string }[] = []
   /** Called when a mail has arrived, before that is confirmed. */
   let onMail = async (): Promise<void> => {}
@@ -180,7 +182,13 @@ describe('mailings', () => {
       disabledCommands: ['STARTTLS'],
       disableReverseLookup: true,
       onRcptTo: ({ address }, _, done) =>
-        done(isRefusing || gone.has(address) ? new Error('no such mailbox') : null),
+        done(
+          busy.has(address)
+            ? Object.assign(new Error('try later'), { responseCode: 451 })
+            : isRefusing || gone.has(address)
+              ? new Error('no such mailbox')
+              : null,
+        ),
       onData(stream, session, done) {
         let text = ''
         stream.setEncoding('latin1').on('data', (chunk) => {
@@ -257,12 +265,30 @@ describe('mailings', () => {
         json: { to: ['a@example.com', 'late@example.com', 'b@example.com'] },
         headers: { 'idempotency-key': 'send once' },
       })
-    gone.add('late@example.com')
+    busy.add('late@example.com')
     expect((await send()).json.to).toEqual(['a@example.com', 'b@example.com'])
-    gone.delete('late@example.com')
+    busy.delete('late@example.com')
     const all = ['a@example.com', 'b@example.com', 'late@example.com']
     for (let time = 0; time < 2; time++) expect((await send()).json.to).toEqual(all)
     expect(mails.flatMap(({ to }) => to)).toEqual(all)
+  })
+
+  it('a request that is repeated while it runs gets its answer; who was refused is not tried again', async () => {
+    gone.add('nobody@example.com')
+    const send = () =>
+      test.ask('alice', 'POST', `/v2/files/${plot}/send`, {
+        json: { to: ['a@example.com', 'nobody@example.com'] },
+        headers: { 'idempotency-key': 'send at once' },
+      })
+    const answers = [...(await Promise.all([send(), send(), send()])), await send()]
+    gone.delete('nobody@example.com')
+    // Not even when the mailbox is there.
+    answers.push(await send())
+    for (const { status, json, headers } of answers) {
+      expect([status, json.to]).toEqual([200, ['a@example.com']])
+      expect(decodeURIComponent(headers.get('gridline-warning')!)).toMatch(/^nobody@example\.com: .*refused/)
+    }
+    expect(mails.flatMap(({ to }) => to)).toEqual(['a@example.com'])
   })
 
   it('a request ends before its connection does, if the mail server is slow', async () => {
