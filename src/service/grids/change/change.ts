@@ -4,6 +4,7 @@ import type { Fid } from '../../../contract/fid.ts'
 import { authorize, checkReplay } from '../../access/access.ts'
 import type { Call } from '../../core/call.ts'
 import { checkIfMatch } from '../../core/etag.ts'
+import { FROM_QUERY } from '../../store/aggregates/derivations.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Writers } from '../../store/store.ts'
 import type { Layout } from '../column/layout.ts'
@@ -59,8 +60,8 @@ export function changeGrid<T>(
     const isOfData = call.operation !== 'checks.set'
     if (isOfData && error instanceof Problem && error.code === 'checks_failed') {
       const file = await service.store.read(({ files }) => files.get(fid.owner, fid.idlocal))
-      // Other data would be refused as well.
-      if (file) assertNotDerived(file)
+      // Other data would be refused as well. Refreshes from a URL come here, too.
+      if (file?.derived === FROM_QUERY) assertNotDerived(file)
       await tellRefusal(service, fid, error)
     }
     throw error
