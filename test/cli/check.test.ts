@@ -92,6 +92,8 @@ it('check --init writes rules that the data passes, and does not overwrite a fil
     'sales.csv',
     `id,city,price,day\n${Array.from({ length: 40 }, (_, k) => `${k},${k % 2 ? 'Oslo' : 'no'},${k}.5,2024-01-01\n`).join('')}`,
   )
+  const output = await run(['check', 'sales.csv', '--init', '--output', 'rules.yml'])
+  expect([output.code, output.stderr]).toEqual([2, expect.stringContaining('with --checks FILE')])
   expect((await run(['check', 'sales.csv', '--init'])).code).toBe(0)
   const rules = readFileSync(join(cwd, 'gridline.checks.yml'), 'utf8')
   expect(rules).toContain('enum: [Oslo, "no"]')

@@ -189,6 +189,15 @@ onSqliteFirst('queries', (test) => {
     expect(await days('March')).toMatchObject({ status: 400 })
   })
 
+  it('U+FEFF at the begin of a text is part of it', async () => {
+    const texts = ['\ufeffa', 'a', '\ufeff']
+    const { rows } = await query(
+      test(),
+      "select * from (values (chr(65279) || 'a'), ('a'), (chr(65279))) t(text)",
+    )
+    expect(rows).toEqual(texts.map((text) => [text]))
+  })
+
   it('values keep their types', async () => {
     await test().ask('alice', 'POST', '/v2/grids/upload', {
       headers: { 'x-file-name': 'types.csv' },
