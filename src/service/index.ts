@@ -260,8 +260,7 @@ async function createServiceContext(
   // Next to the database. Server processes on PostgreSQL share no folder.
   const folder = options.actingAs ? undefined : resolveBesideDatabase(options.database, 'uploads')
   const oidcSignIn =
-    options.provider &&
-    new (await import('./accounts/oidc-users.ts')).OidcSignIn(store, options.provider, url)
+    options.provider && new (await import('./accounts/oidc-users.ts')).OidcSignIn(options.provider, url)
   const canConnect = options.privateUrls ? () => true : undefined
   const mailer =
     options.smtp === undefined || options.smtp === ''

@@ -1,10 +1,10 @@
 // Signs users in with an OpenID Connect provider.
 import { lowerCaseAscii } from '../../contract/ascii-case.ts'
 import { causeMessageOf, errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
-import { isUsername } from '../../contract/fid.ts'
 import type { Configuration } from '../../vendor/openid.ts'
-import type { Store, Writers } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { boundedFetch, isFetchError } from './bounded-fetch.ts'
+import { type GroupTeam, type OidcUser, signInUser } from './link-identity.ts'
 
 /** Settings of sign-in with an OpenID Connect provider. */
 export interface ProviderOptions {
@@ -18,31 +18,6 @@ export interface ProviderOptions {
   groupsClaim?: string
   /** Teams that are synced with groups of the provider. */
   teams?: readonly GroupTeam[]
-}
-
-export interface GroupTeam {
-  group: string
-  /** The user who owns the team. */
-  owner: string
-  team: string
-}
-
-/** User whom the provider has authenticated. */
-interface OidcUser {
-  issuer: string
-  subject: string
-  email: string | null
-  /** True if the provider has verified the e-mail address. */
-  isVerified: boolean
-  /** Name that the username is derived from. */
-  name: string
-  groups: readonly string[]
-}
-
-/** The user of a person, and disabled users whose address the person has now. */
-interface FoundUser {
-  owner: string | undefined
-  leavers: string[]
 }
 
 /** Redirect to the provider, and the state that the browser keeps meanwhile. */
@@ -70,7 +45,6 @@ export class OidcSignIn {
   private failure: unknown
 
   constructor(
-    private readonly store: Store,
     private readonly provider: ProviderOptions,
     /** Base URL of the service. */
     private readonly url: string,
@@ -127,7 +101,7 @@ export class OidcSignIn {
           : `the address ${user.email} is not ${user.isVerified ? 'an' : 'a verified'} address of ${domains.join(' or ')}`,
         { hint: 'Sign in with another account, or ask the administrator of this server.' },
       )
-    return { username: await this.signInUser(store, user), next }
+    return { username: await signInUser(store, user, this.provider.teams ?? []), next }
   }
 
   /** Exchanges the code for tokens and verifies them. Returns the authenticated user. */
@@ -171,7 +145,7 @@ export class OidcSignIn {
           .slice(0, MAX_GROUPS),
       }
     } catch (error) {
-      const { code, message } = { code: errorCodeOf(error), message: errorMessageOf(error) }
+      const message = errorMessageOf(error)
       if (error instanceof client.ResponseBodyError && error.error === 'invalid_grant')
         throw new Problem('unauthenticated', 'this sign-in was used before, or has expired', {
           hint: 'Sign in again.',
@@ -189,7 +163,7 @@ export class OidcSignIn {
         throw new Problem('unauthenticated', `the identity provider refuses: ${error.error}`, {
           hint: (error.error_description ?? '').slice(0, 300) || 'Try again.',
         })
-      if (isFetchError(error) || PROVIDER_FAULTS.test(`${code} ${message}`)) {
+      if (isFetchError(error) || PROVIDER_FAULTS.test(`${errorCodeOf(error)} ${message}`)) {
         // Its endpoints may have moved.
         this.configuration = undefined
         throw this.noAnswer(error)
@@ -239,126 +213,6 @@ export class OidcSignIn {
       `the identity provider ${this.host} does not answer: ${why} (--oidc-issuer)`,
     )
   }
-
-  /** Returns the username, created on the first sign-in. Syncs the user's teams with their groups. */
-  private async signInUser(store: Store, person: OidcUser): Promise<string> {
-    const { owner: existing, leavers } = await this.findUser(person)
-    const names = existing === undefined ? await this.findFreeNames(person) : [existing]
-    const teams = await this.loadTeams()
-    for (const name of names) {
-      const owners = [name, ...leavers, ...teams.map(({ owner }) => owner)]
-      const username = await store.withActor({ user: name }).write(owners, async (writers) => {
-        for (const leaver of leavers) await writers.accounts.changeEmail(leaver, null)
-        const owner = await this.linkUser(writers, person, name)
-        if (owner !== undefined) await syncTeams(writers, owner, teams, person.groups)
-        return owner
-      })
-      if (username !== undefined) return username
-    }
-    throw new Problem('overloaded', 'all usernames derived from your name are taken')
-  }
-
-  /** Links the identity to a user and returns their name; undefined if another user has it. */
-  private async linkUser(writers: Writers, person: OidcUser, name: string): Promise<string | undefined> {
-    const { accounts } = writers
-    const { issuer, subject, email } = person
-    const linked = await accounts.findOwnerByIdentity(issuer, subject)
-    if (linked !== undefined) {
-      const user = await accounts.getUser(linked)
-      if (!user || user.disabled_at !== null) throw userDisabled()
-      // Files are shared with addresses: an address that the provider has given to somebody else is not theirs.
-      if (person.isVerified && email !== null && email !== user.email) {
-        const isFree = (await accounts.countUsersWith(email)) === 0
-        // Two who have swapped their addresses sign in once more.
-        await accounts.changeEmail(linked, isFree ? email : null)
-      }
-      return linked
-    }
-    const existing = await accounts.findUserByName(name)
-    // An existing user signs in as themselves if the provider has verified their e-mail address.
-    const isTheirs = existing !== undefined && person.isVerified && email !== null && existing.email === email
-    if (existing && !isTheirs) return undefined
-    if (existing && existing.disabled_at !== null) throw userDisabled()
-    // Addresses are given to other people, subjects are not.
-    if (existing && (await accounts.hasIdentity(existing.owner, issuer)))
-      throw new Problem(
-        'forbidden',
-        `the address ${email} belongs to ${existing.owner}, who signs in with another account of ${this.host}`,
-        {
-          hint: `Ask the administrator of this server. If both are the same person: gridline admin user unlink ${existing.owner}`,
-        },
-      )
-    const owner = existing?.owner ?? name
-    if (!existing) {
-      if ((await accounts.findFormerOwner(name)) !== undefined) return undefined
-      await accounts.addUser({
-        owner,
-        email: person.isVerified ? email : null,
-        is_admin: 0,
-        date_joined: Date.now(),
-      })
-    }
-    await accounts.addIdentity({ owner, issuer, subject, created_at: Date.now() })
-    return owner
-  }
-
-  /** Loads the teams of groups, with the current names of their owners. */
-  private loadTeams(): Promise<readonly GroupTeam[]> {
-    const { teams = [] } = this.provider
-    return this.store.read(({ accounts }) =>
-      Promise.all(
-        teams.map(async (team) => ({
-          ...team,
-          owner: (await accounts.findUserByName(team.owner))?.owner ?? team.owner,
-        })),
-      ),
-    )
-  }
-
-  /**
-   * Finds the user with this identity, or with this verified e-mail address. `leavers`: disabled users whose address now is
-   * that of this person, who is not they.
-   */
-  private findUser({ issuer, subject, email, isVerified }: OidcUser): Promise<FoundUser> {
-    return this.store.read(async ({ accounts }): Promise<FoundUser> => {
-      const linked = await accounts.findOwnerByIdentity(issuer, subject)
-      if (linked !== undefined || !isVerified || email === null) return { owner: linked, leavers: [] }
-      const owner = await accounts.findOwnerByEmail(email)
-      if (owner === undefined) return { owner, leavers: [] }
-      const isDisabled = (await accounts.getUser(owner))?.disabled_at !== null
-      return isDisabled && (await accounts.hasIdentity(owner, issuer))
-        ? { owner: undefined, leavers: [owner] }
-        : { owner, leavers: [] }
-    })
-  }
-
-  /** Returns up to three unused usernames that are derived from the user's name. */
-  private async findFreeNames({ name }: OidcUser): Promise<string[]> {
-    const plain = name
-      .split('@')[0]
-      .normalize('NFKD')
-      .replace(/[^A-Za-z0-9._-]+/g, '')
-      .replace(/^[._-]+|[._-]+$/g, '')
-      .slice(0, 48)
-    const base = isUsername(plain) ? plain : 'user'
-    const candidates = [base, ...Array.from({ length: 200 }, (_, k) => `${base}-${k + 2}`)]
-    return this.store.read(async ({ accounts }) => {
-      const free: string[] = []
-      for (const candidate of candidates) {
-        const isTaken =
-          (await accounts.findUserByName(candidate)) !== undefined ||
-          (await accounts.findFormerOwner(candidate)) !== undefined ||
-          (await accounts.hasCounter(candidate))
-        if (!isTaken) free.push(candidate)
-        if (free.length === 3) break
-      }
-      return free
-    })
-  }
-}
-
-function userDisabled(): Problem {
-  return new Problem('forbidden', 'this user is disabled', { hint: 'Ask the administrator of this server.' })
 }
 
 /** Returns a text of up to 320 characters without control characters; undefined for other values. */
@@ -392,30 +246,4 @@ function parseCookie(cookie: string | undefined): [string, string, string, strin
   throw new Problem('unauthenticated', 'this sign-in was started in another browser, or has expired', {
     hint: 'Sign in again.',
   })
-}
-
-/** Adds a user to the teams of their groups, and removes them from all other synced teams. */
-async function syncTeams(
-  { sharing, accounts }: Writers,
-  username: string,
-  teams: readonly GroupTeam[],
-  groups: readonly string[],
-): Promise<void> {
-  const memberships = new Map<string, { owner: string; name: string; isIn: boolean }>()
-  for (const { group, owner, team } of teams) {
-    const key = `${owner}:${team}`
-    const isIn = groups.includes(group) || memberships.get(key)?.isIn === true
-    memberships.set(key, { owner, name: team, isIn })
-  }
-  for (const { owner, name, isIn } of memberships.values()) {
-    const user = await accounts.getUser(owner)
-    if (!user || owner === username) continue
-    const ownTeams = (await sharing.listTeamsOf(owner)).filter((team) => team.owner === owner)
-    const existing = ownTeams.find((team) => team.name.toLowerCase() === name.toLowerCase())
-    if (!existing && !isIn) continue
-    const team = existing ?? (await sharing.addTeam(name, owner))
-    const isMember = (await sharing.listMembers(team.name_key)).includes(username)
-    if (isIn && !isMember) await sharing.addMember(team.name_key, username)
-    if (!isIn && isMember) await sharing.removeMember(team.name_key, username)
-  }
 }

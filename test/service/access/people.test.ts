@@ -288,11 +288,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
   )
 
   it('an identity provider that does not answer is 503', async () => {
-    const people = new OidcSignIn(
-      test.service.store,
-      { issuer: 'http://127.0.0.1:9', clientId: 'x' },
-      URL_OF_TESTS,
-    )
+    const people = new OidcSignIn({ issuer: 'http://127.0.0.1:9', clientId: 'x' }, URL_OF_TESTS)
     await expect(people.begin('/')).rejects.toMatchObject({ code: 'overloaded' })
   })
 })
