@@ -28,7 +28,7 @@ const MAX_INLINE_BYTES = 16 * 1024
 /** Maximum total size of blobs that are stored only with their references, in bytes. */
 const MAX_CARRIED_BYTES = 64 * 1024
 /** Minimum age of a collected object, in ms: newer ones may belong to a running upload or read. */
-const GRACE_MS = 24 * 3600 * 1000
+export const GRACE_MS = 24 * 3600 * 1000
 /** Age after which an object found by an upload is marked as new again, in ms. */
 const FRESH_MS = 3600 * 1000
 

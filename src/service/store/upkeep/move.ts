@@ -10,6 +10,7 @@ import {
 } from '../objects/object-rows.ts'
 import { OBJECT_STATES } from '../objects/object-states.ts'
 import { normalizeAddress } from '../objects/object-store.ts'
+import { GRACE_MS } from '../objects/stored-blobs.ts'
 import type { Store } from '../store.ts'
 
 export interface MoveOptions {
@@ -34,9 +35,6 @@ export interface Moved {
   /** Number of objects of unfinished uploads at former locations. Nobody moves them once these have ended. */
   unfinished: number
 }
-
-/** Time after which a sweep removes the objects of an abandoned upload, in ms. */
-const UNFINISHED_MS = 24 * 3600_000
 
 /**
  * Moves all bytes to another location, object by object, while servers run. New bytes are stored there at
@@ -89,7 +87,7 @@ function countUnfinished({ engine }: Store, place: string): Promise<number> {
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('state', '=', OBJECT_STATES.writing)
       .where('place', 'not in', ['', place])
-      .where('changed_at', '>', Date.now() - UNFINISHED_MS)
+      .where('changed_at', '>', Date.now() - GRACE_MS)
       .executeTakeFirstOrThrow()
     return Number(count)
   })
