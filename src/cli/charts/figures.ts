@@ -171,31 +171,27 @@ async function findPythonFigures(
 ): Promise<PageFigures> {
   const figures: string[] = []
   const ids = new Set<string>()
-  let unread = 0
-  for (const at of [...findPositions(html, 'Plotly.newPlot('), ...findPositions(html, 'Plotly.plot(')]) {
-    if (html.startsWith(LIBRARY_ARGUMENTS, at)) continue
+  /** Adds the figure of a call, unless `isNew` refuses its id. Returns whether the call has one. */
+  const addFigure = async (at: number, isNew = (_: string): boolean => true): Promise<boolean> => {
     const [id, ...values] = parseJsonArguments(html, at, 3, source)
     const figure = id?.[0] === '"' ? await joinFigure(values, framesById.get(id)) : undefined
-    if (figure) {
+    if (figure !== undefined && isNew(id)) {
       figures.push(figure)
       ids.add(id)
-    } else if (
-      (countsVariables || NAMES_CHART.test(html.slice(at, at + MAX_ARGUMENT_START))) &&
-      ++unread >= MAX_UNREAD_CALLS
-    )
-      break
+    }
+    return figure !== undefined
+  }
+  let unread = 0
+  for (const at of [...findPositions(html, 'Plotly.newPlot('), ...findPositions(html, 'Plotly.plot(')]) {
+    if (html.startsWith(LIBRARY_ARGUMENTS, at) || (await addFigure(at))) continue
+    const isCounted = countsVariables || NAMES_CHART.test(html.slice(at, at + MAX_ARGUMENT_START))
+    if (isCounted && ++unread >= MAX_UNREAD_CALLS) break
   }
   // Draws a chart, or changes one that was drawn before.
   let changes = 0
   for (const at of findPositions(html, 'Plotly.react(')) {
     if (changes++ >= MAX_UNREAD_CALLS) break
-    const [id, ...values] = parseJsonArguments(html, at, 3, source)
-    if (id?.[0] !== '"' || ids.has(id)) continue
-    const figure = await joinFigure(values, framesById.get(id))
-    if (figure) {
-      figures.push(figure)
-      ids.add(id)
-    }
+    await addFigure(at, (id) => !ids.has(id))
   }
   return { figures, unread }
 }
@@ -293,7 +289,7 @@ function parseJsonArguments(text: string, at: number, count: number, source: str
   return values.every(isJson) ? values : []
 }
 
-/** An argument that says that there is none, or the end of the arguments. */
+/** `undefined` or `null` as an argument, or the end of the arguments. */
 const NO_VALUE = /^(?:(?:undefined|null)\s*)?[,)]/
 const MAX_NO_VALUE_CHARACTERS = 100
 
