@@ -280,7 +280,7 @@ describe('Parquet', () => {
     const file = await parquet('select i::double as v from range(10) r(i)')
     const metadata = parquetMetadata(Uint8Array.from(file))
     const footer = file.length - 8 - metadata.metadata_length
-    // The first type in the footer is that of the column; the other one is that of its values.
+    // The footer has the type of the column in the schema, and that of its values in the row group.
     const refused = []
     for (let at = footer; at < file.length - 8; at++) {
       if (file[at] !== PARQUET_DOUBLE) continue

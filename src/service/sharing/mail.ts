@@ -50,7 +50,7 @@ function hasStoppedAnswering({ timeoutType }: SmtpError): boolean {
   return timeoutType === 'SOCKET_TIMEOUT'
 }
 
-/** Returns whether the mail server refuses a receiver for good, not only for now. */
+/** Returns whether the mail server refuses a receiver permanently (5xx), not temporarily (4xx). */
 function isReceiverRefused({ code, command, responseCode = 0 }: SmtpError): boolean {
   return code === 'EENVELOPE' && command === 'RCPT TO' && responseCode >= 500
 }
