@@ -191,6 +191,8 @@ async function drawFigure({
     const text = Buffer.from(figure).toString('utf8')
     if (!isDocument) await page.load(text)
     clearTimeout(timer)
+    // Measured while Chromium works: reading all processes takes milliseconds.
+    const drawing = isDocument ? drawDocument(running, text, options) : page.draw(options)
     const { cpuSeconds } = measureUsage(pid)
     timer = setTimeout(() => {
       // On a busy machine, the figure did not get its CPU time: do not blame it.
@@ -200,7 +202,7 @@ async function drawFigure({
         stop('starved', `the machine is busy: ${used.toFixed(1)} s of CPU time in ${timeoutMs / 1000} s`)
       else stop('too_slow', `not drawn within ${timeoutMs / 1000} seconds`)
     }, timeoutMs)
-    const image = await (isDocument ? drawDocument(running, text, options) : page.draw(options))
+    const image = await drawing
     if (page.isWorn) await page.close()
     else idlePages.push(page)
     return { id, image }
