@@ -29,7 +29,7 @@ import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
 import { listTree, type TreeEntry } from '../files/list-tree.ts'
-import { assertNoLink, toSafeFileName } from '../files/local-names.ts'
+import { assertNoLink, partNameOf, toSafeFileName, wholeNameOf } from '../files/local-names.ts'
 import { resolveTargets } from '../files/targets.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -332,7 +332,7 @@ async function writeDownload(
 ): Promise<boolean> {
   assertNoLink(dirname(path), directory)
   mkdirSync(dirname(path), { recursive: true })
-  const temporaryFile = `${path}.${process.pid}.part`
+  const temporaryFile = partNameOf(path)
   try {
     await pipeline(Readable.from(bytes), createWriteStream(temporaryFile))
     const modified = new Date(date_modified)
@@ -356,7 +356,7 @@ function removeLeftParts(paths: readonly string[]): void {
   const whole = new Set(paths)
   for (const folder of new Set(paths.map((path) => dirname(path))))
     for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-      const [, file] = /^(.*)\.\d+\.part$/.exec(name) ?? []
+      const file = wholeNameOf(name)
       if (file === undefined || !whole.has(join(folder, file))) continue
       const part = join(folder, name)
       const stats = statSync(part, { throwIfNoEntry: false })

@@ -18,7 +18,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
-import { assertNoLink, toSafeFileName } from '../files/local-names.ts'
+import { assertNoLink, partNameOf, toSafeFileName, wholeNameOf } from '../files/local-names.ts'
 
 /** Name of the list. `sha256sum -c SHA256SUMS` checks it, too. */
 const SUMS_FILE = 'SHA256SUMS'
@@ -168,7 +168,7 @@ export class ExportFolder {
   /** Writes a file, unless it already has these bytes. Returns its SHA-256. */
   async write(path: string, bytes: AsyncIterable<Uint8Array> | Uint8Array): Promise<string> {
     const file = join(this.directory, ...path.split('/'))
-    const temporary = `${file}.${process.pid}.part`
+    const temporary = partNameOf(file)
     const hash = createHash('sha256')
     let size = 0
     async function* hashed(): AsyncGenerator<Uint8Array> {
@@ -209,7 +209,7 @@ export class ExportFolder {
     for (const path of this.known.keys()) if (!this.hashes.has(path)) this.remove(path)
     // Parts of files that an interrupted run has left.
     for (const path of listFiles(this.directory)) {
-      const [, whole] = /^(.*)\.\d+\.part$/.exec(path) ?? []
+      const whole = wholeNameOf(path)
       if (whole !== undefined && (this.hashes.has(whole) || this.known.has(whole))) this.remove(path)
     }
     this.writeSums(new Map([...this.hashes].sort(([a], [b]) => (a < b ? -1 : 1))), true)
@@ -237,7 +237,7 @@ export class ExportFolder {
 
   private writeSums(hashes: ReadonlyMap<string, string>, isComplete: boolean): void {
     const file = join(this.directory, SUMS_FILE)
-    const temporary = `${file}.${process.pid}.part`
+    const temporary = partNameOf(file)
     const lines = [...hashes].map(([path, hash]) => `${hash}  ${path}\n`)
     writeFileSync(temporary, formatHeader(this.kind, isComplete) + lines.join(''))
     renameSync(temporary, file)
@@ -248,7 +248,7 @@ export class ExportFolder {
     assertNoLink(dirname(file), this.directory)
     if (!existsSync(file)) return
     rmSync(file)
-    if (!path.endsWith('.part')) this.removed++
+    if (wholeNameOf(path) === undefined) this.removed++
     for (let folder = dirname(file); folder.startsWith(this.directory + sep); folder = dirname(folder))
       try {
         rmdirSync(folder)
