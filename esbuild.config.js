@@ -54,6 +54,23 @@ const lazyChildProcess = {
   },
 }
 
+/** Modules of Kysely that every command would load, for statements that ours do not have. */
+const UNUSED_KYSELY =
+  /\/kysely\/dist\/esm\/(plugin\/(with-schema|immediate-value)\/.*|query-builder\/merge-query-builder|schema\/create-view-builder)\.js$/
+
+/** Leaves them out: their classes are undefined. */
+const withoutUnusedKysely = {
+  name: 'without-unused-kysely',
+  setup({ onLoad }) {
+    onLoad({ filter: UNUSED_KYSELY }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8')
+        .match(/^export (?:class|function) \w+/gm)
+        .map((head) => `export const ${head.split(' ')[2]} = undefined`)
+        .join('\n'),
+    }))
+  },
+}
+
 /** Libraries that few commands need are files of their own, which the others need not read. */
 const vendorFiles = {
   name: 'vendor-files',
@@ -122,7 +139,14 @@ const commonJs = {
   format: 'cjs',
   // A script with a code cache has no loader of its own: packages are required.
   supported: { 'dynamic-import': false },
-  plugins: [asciiSources, lazyChildProcess, vendorFiles, shortSchema, withoutAsianTables],
+  plugins: [
+    asciiSources,
+    lazyChildProcess,
+    withoutUnusedKysely,
+    vendorFiles,
+    shortSchema,
+    withoutAsianTables,
+  ],
   define: { 'import.meta.url': '__url' },
   banner: { js: URL_BANNER },
 }
