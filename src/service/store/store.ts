@@ -1,4 +1,5 @@
 // Opens the store: the layer that holds all SQL, and no business rules.
+import { isDeepStrictEqual } from 'node:util'
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, type Limits } from '../../contract/limits.ts'
 import { AccountReader, AccountWriter } from './aggregates/accounts.ts'
@@ -209,28 +210,34 @@ export interface DryStore extends Store {
 
 /**
  * Returns a store without commit, for dry runs. Each write is performed, so that what it checks is checked, and rolled
- * back. Later reads and writes see it: it is performed again before them, in their transaction.
+ * back. Later reads and writes see it: it is performed again before them, in their transaction. They throw `overloaded`
+ * if new files get other numbers then, because others have taken them: results of earlier writes name these numbers.
  */
 export function withoutCommit(store: Store): DryStore {
   const blobs = new UnkeptBlobs(store.blobs)
   const performed: { owners: readonly string[]; work: (writers: Writers) => Promise<unknown> }[] = []
+  /** Numbers of the files of `performed`, which its results name. */
+  let idlocals: readonly number[] = []
   const rolledBack = new Error('rolled back')
   const run = async <T>(
     owners: readonly string[],
     work: (writers: Writers) => Promise<T>,
     options?: WriteOptions,
-  ): Promise<T> => {
-    let result: { value: T } | undefined
+  ): Promise<{ value: T; idlocals: readonly number[] }> => {
+    let result: { value: T; idlocals: readonly number[] } | undefined
     const all = [...performed.flatMap((one) => one.owners), ...owners]
     const perform = async (writers: Writers): Promise<never> => {
       for (const one of performed) await one.work(writers)
-      result = { value: await work(writers) }
+      const { allocatedIdlocals } = writers.files
+      if (!isDeepStrictEqual(allocatedIdlocals, idlocals))
+        throw new Problem('overloaded', 'other files were made during the dry run')
+      result = { value: await work(writers), idlocals: allocatedIdlocals }
       throw rolledBack
     }
     await store.write(all, perform, options).catch((error) => {
       if (error !== rolledBack) throw error
     })
-    return result!.value
+    return result!
   }
   const dry: DryStore = {
     ...store,
@@ -238,7 +245,7 @@ export function withoutCommit(store: Store): DryStore {
     blobs,
     withActor: () => dry,
     forOwner: () => dry,
-    read: (work) => (performed.length === 0 ? store.read(work) : run([], work)),
+    read: async (work) => (performed.length === 0 ? store.read(work) : (await run([], work)).value),
     writeOnce: (key, work, options) =>
       dry.write([key.owner, ...(options?.owners ?? [])], (writers) =>
         writers.idempotency.runOnce(key, () => work(writers), options),
@@ -246,7 +253,8 @@ export function withoutCommit(store: Store): DryStore {
     async write(owners, work, options) {
       const result = await run(owners, work, options)
       performed.push({ owners, work })
-      return result
+      idlocals = result.idlocals
+      return result.value
     },
     giveUp: () => blobs.giveUp(),
   }

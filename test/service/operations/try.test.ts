@@ -1,5 +1,6 @@
 // Dry runs on the server agree with the writes.
 import { expect, it } from 'vitest'
+import { type Writers, withoutCommit } from '../../../src/service/store/store.ts'
 import { itLong, runs } from '../../support/property-runs.ts'
 import { onSqliteFirst } from '../../support/service.ts'
 
@@ -12,6 +13,17 @@ onSqliteFirst('a write that is tried', (test) => {
     const tried = await copy({ 'gridline-dry-run': 'true' })
     expect([tried.status, tried.json.files?.[0].filename]).toEqual([200, 'plot'])
     expect((await copy({})).json.new_fid).toBe(tried.json.new_fid)
+  })
+
+  it('a dry run never shows the file of somebody else that got its number meanwhile', async () => {
+    const dry = withoutCommit(test().service.store)
+    const make = (filename: string) => (writers: Writers) =>
+      writers.files.add({ owner: 'alice', filetype: 'fold', filename, parent: -1 })
+    const { idlocal } = await dry.write(['alice'], make('tried'))
+    const read = () => dry.read(({ files }) => files.get('alice', idlocal))
+    expect((await read())?.filename).toBe('tried')
+    await test().service.store.write(['alice'], make('made meanwhile'))
+    await expect(read()).rejects.toMatchObject({ code: 'overloaded' })
   })
 
   itLong(

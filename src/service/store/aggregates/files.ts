@@ -186,6 +186,9 @@ const LIST_FIELDS = ['parent', 'trashed_at', 'hidden', 'world_readable'] as cons
 const WORDS_DELAY_MS = 60_000
 
 export class FileWriter extends FileReader {
+  /** Numbers that this transaction has allocated, in order. */
+  readonly allocatedIdlocals: number[] = []
+
   constructor(
     db: Db,
     private readonly journal: Journal,
@@ -238,6 +241,7 @@ export class FileWriter extends FileReader {
       .executeTakeFirst()
     if (!row) throw new Problem('not_found', `no user named ${owner}`)
     if (row.next_idlocal % NEW_FILES_PER_JOB === 0) await this.jobs.schedule(owner, 'words')
+    this.allocatedIdlocals.push(row.next_idlocal - 1)
     return row.next_idlocal - 1
   }
 
