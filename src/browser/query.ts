@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // The box for queries of a grid: SQL, the columns of the grid beside it, and the result.
+import { toSqlCondition } from '../query/index.ts'
 import { call, formatError, isNumber, parseExactly, request, textOfValue } from './api.ts'
 import {
   create,
@@ -18,14 +19,14 @@ onAction({
   query: (button) => openQuery(button.dataset.fid ?? '', button.dataset.where),
 })
 
-/** The columns of a result: values by name. */
-type Columns = Record<string, { data: unknown[] }>
+/** The columns of a result, by name. `order`: position of the column. */
+type Columns = Record<string, { order: unknown; data: unknown[] }>
 
 async function openQuery(fid: string, where: string | undefined): Promise<void> {
   const dialog = openDialog('Query', { isWide: true })
   dialog.say('Loading …')
   const { cols } = await call('grids.get', { path: { fid } })
-  const condition = where ? `\nWHERE ${where}` : ''
+  const condition = where ? `\nWHERE ${toSqlCondition(where)}` : ''
   const field = create('textarea', {
     rows: 6,
     spellcheck: false,
@@ -99,7 +100,9 @@ async function showResult(
     body: JSON.stringify({ sql }),
   })
   const { cols } = parseExactly<{ cols: Columns }>(await response.text())
-  const names = Object.keys(cols)
+  // Names that are integers come first in objects.
+  const placeOf = (name: string): number => Number(textOfValue(cols[name].order))
+  const names = Object.keys(cols).sort((a, b) => placeOf(a) - placeOf(b))
   const count = names.length > 0 ? cols[names[0]].data.length : 0
   const rows = Array.from({ length: Math.min(count, MAX_ROWS) }, (_, row) =>
     names.map((name) => textOfValue(cols[name].data[row]).slice(0, 200)),

@@ -14,5 +14,6 @@ export {
   parseWhere,
   quoteColumnName,
   renameColumns,
+  toSqlCondition,
   type Where,
 } from './parse.ts'

@@ -29,6 +29,25 @@ export function parseWhere(text: string): Where {
 
 /** Replaces the column names in the text of an expression. */
 export function renameColumns(text: string, names: ReadonlyMap<string, string>): string {
+  return rewrite(text, ({ text: name }, isColumn) => {
+    const newName = isColumn ? names.get(name) : undefined
+    return newName === undefined ? undefined : quoteColumnName(newName)
+  })
+}
+
+/** Returns an expression as a condition of SQL: all names are quoted, and patterns say how they escape. */
+export function toSqlCondition(text: string): string {
+  let previous = ''
+  return rewrite(text, (token, isColumn) => {
+    const isPattern = token.kind === 'text' && /^i?like$/i.test(previous)
+    previous = token.kind === 'word' ? token.text : ''
+    if (isColumn) return `"${token.text.replaceAll('"', '""')}"`
+    return isPattern ? `'${token.text.replaceAll("'", "''")}' escape '\\'` : undefined
+  })
+}
+
+/** Replaces tokens in the text of an expression: `replace` returns the new text, or undefined to keep the token. */
+function rewrite(text: string, replace: (token: Token, isColumn: boolean) => string | undefined): string {
   const columns = new Set<number>()
   const visit = (expression: Expression): void => {
     if (expression.kind === 'column') columns.add(expression.at)
@@ -37,11 +56,11 @@ export function renameColumns(text: string, names: ReadonlyMap<string, string>):
   visit(parseWhere(text).expression)
   const tokens = tokenize('where', text)
   let [written, from] = ['', 0]
-  for (const [k, { at, text: name }] of tokens.entries()) {
-    const newName = columns.has(at) ? names.get(name) : undefined
-    if (newName === undefined) continue
-    written += text.slice(from, at) + quoteColumnName(newName)
-    from = at + text.slice(at, tokens[k + 1].at).trimEnd().length
+  for (const [k, token] of tokens.entries()) {
+    const newText = replace(token, columns.has(token.at))
+    if (newText === undefined) continue
+    written += text.slice(from, token.at) + newText
+    from = token.at + text.slice(token.at, tokens[k + 1].at).trimEnd().length
   }
   return written + text.slice(from)
 }

@@ -11,6 +11,7 @@ import {
   parseWhere,
   quoteColumnName,
   type Scalar,
+  toSqlCondition,
 } from '../../src/query/index.ts'
 import { ARITHMETIC, COMPARISON_BY_SPELLING, PREDICATES } from '../../src/query/operators.ts'
 import { runs } from '../support/property-runs.ts'
@@ -216,4 +217,13 @@ describe('evaluated', () => {
       { numRuns: runs(300, 20_000) },
     )
   })
+})
+
+it('as a condition of SQL, names are quoted and patterns say how they escape', () => {
+  expect(toSqlCondition(String.raw`note like 'note\, 1%' and when > '2024-02-01' or not "a b" is null`)).toBe(
+    String.raw`"note" like 'note\, 1%' escape '\' and "when" > '2024-02-01' or not "a b" is null`,
+  )
+  expect(toSqlCondition("`it's` ilike 'o''k%' and n in (1, 2)")).toBe(
+    String.raw`"it's" ilike 'o''k%' escape '\' and "n" in (1, 2)`,
+  )
 })
