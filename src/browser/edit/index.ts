@@ -122,9 +122,7 @@ async function start(): Promise<void> {
   // It can be used before the chart is drawn.
   form.inert = false
   if (!opened.chart)
-    edit.showStatus(
-      'This figure is not a chart of the columns of one grid. Only its title, theme and size can be changed here.',
-    )
+    edit.showStatus(`${opened.restriction} Only its title, theme and size can be changed here.`)
   await showPreview()
 }
 
@@ -177,8 +175,7 @@ async function showPreview(): Promise<void> {
   const notes: string[] = []
   try {
     const none: Changes = { fields: {}, colors: {}, notes: {} }
-    const figure = await opened.apply(client, isPublished ? none : changes, notes)
-    const drawn = await data.evaluate(figure)
+    const { figure, drawn } = await opened.draw(client, isPublished ? none : changes, notes, data)
     if (number !== lastPreview) return
     frame.show(drawn, edit.scheme.value || undefined)
     const title = readTitle(figure)

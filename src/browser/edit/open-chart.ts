@@ -10,8 +10,10 @@ import type { ChartClient } from '../../charts/normalize/read-values.ts'
 import type { ChartGrid, ChartOptions } from '../../charts/spec/options.ts'
 import { type ChartType, isChartType } from '../../charts/spec/types.ts'
 import { Problem } from '../../contract/errors.ts'
+import type { QueryOf } from '../../contract/operations/index.ts'
 import { ApiError, call, request } from '../api.ts'
 import { type FieldName, FORM_OPTIONS, formatFieldValue, parseFieldValue, SIZE_FIELDS } from './fields.ts'
+import type { FigureData } from './figure-data.ts'
 
 /** Position of the text of a note relative to its point, in pixels. */
 export type NotePosition = readonly [ax: number, ay: number]
@@ -25,29 +27,36 @@ export interface Changes {
   notes: Readonly<Record<number, NotePosition>>
 }
 
+/** What a chart of the columns of a grid was made of. */
+interface ColumnChart {
+  grid: ChartGrid
+  type: ChartType
+  options: ChartOptions
+}
+
 /** A stored chart. */
 export class OpenChart {
   private constructor(
     readonly figure: Figure,
     readonly etag: string | null,
-    /** Undefined for a figure that is not a chart of one grid: only title and theme can be changed. */
-    readonly chart: { grid: ChartGrid; type: ChartType; options: ChartOptions } | undefined,
+    /** Undefined if only title, theme and size can be changed. */
+    readonly chart: ColumnChart | undefined,
+    /** Why only these can be changed; empty otherwise. */
+    readonly restriction: string,
+    /** What the chart shows, if its columns cannot be loaded by themselves. */
+    private readonly shown: Figure | undefined,
     private readonly themes: ReadonlyMap<string, Theme>,
   ) {}
 
   /** Loads a chart. `serverTheme`: the default theme of the server. */
   static async load(fid: string, serverTheme: Theme | undefined): Promise<OpenChart> {
-    const response = await request('plots.content', { path: { fid } })
-    const body: Partial<Figure> = await response.json()
-    const figure: Figure = { ...body, data: body.data ?? [], layout: body.layout ?? {} }
+    const { figure, etag } = await loadFigure(fid, {})
     const themes = [...listBuiltInThemes(), ...(serverTheme ? [serverTheme] : [])]
-    const etag = response.headers.get('etag')
-    return new OpenChart(
-      figure,
-      etag,
-      await readChart(figure),
-      new Map(themes.map((theme) => [theme.name, theme])),
-    )
+    const read = await readChart(figure)
+    const [chart, restriction] = typeof read === 'string' ? [undefined, read] : [read, '']
+    const shown = chart ? undefined : (await loadFigure(fid, { inline_data: true })).figure
+    const themesByName = new Map(themes.map((theme) => [theme.name, theme]))
+    return new OpenChart(figure, etag, chart, restriction, shown, themesByName)
   }
 
   /** Names of the themes that can be chosen, with that of the chart. */
@@ -76,8 +85,29 @@ export class OpenChart {
 
   /** Returns the figure with changes, and collects notes. Throws `Problem` for invalid ones. */
   async apply(client: ChartClient, changes: Changes, notes: string[]): Promise<Figure> {
+    const base = this.chart
+      ? await this.applyOptions(client, changes, notes)
+      : this.applyTitle(this.figure, changes.fields)
+    return this.applyLook(base, changes)
+  }
+
+  /** Returns the figure with changes, and as it is drawn with its data. Throws as `apply`. */
+  async draw(
+    client: ChartClient,
+    changes: Changes,
+    notes: string[],
+    data: FigureData,
+  ): Promise<{ figure: Figure; drawn: Figure }> {
+    if (!this.shown) {
+      const figure = await this.apply(client, changes, notes)
+      return { figure, drawn: await data.evaluate(figure) }
+    }
+    const figure = this.applyLook(this.applyTitle(this.shown, changes.fields), changes)
+    return { figure, drawn: figure }
+  }
+
+  private applyLook(base: Figure, changes: Changes): Figure {
     const { fields } = changes
-    const base = this.chart ? await this.applyOptions(client, changes, notes) : this.applyTitle(fields)
     const colored = withChangedColors(base, new Map(Object.entries(changes.colors)))
     return withMovedNotes(withSize(colored, fields), changes.notes)
   }
@@ -92,8 +122,7 @@ export class OpenChart {
     return applyOptions(client, this.chart!.grid, this.figure, asked, (text) => notes.push(`${text}.`))
   }
 
-  private applyTitle({ title: text, theme: themeName }: Changes['fields']): Figure {
-    const { figure } = this
+  private applyTitle(figure: Figure, { title: text, theme: themeName }: Changes['fields']): Figure {
     const { layout } = figure
     const title = { ...(typeof layout.title === 'object' ? layout.title : {}), text }
     const next = { ...figure, layout: { ...layout, ...(text !== undefined && { title }) } }
@@ -102,16 +131,28 @@ export class OpenChart {
   }
 }
 
-/** Returns grid, type and options of a figure; undefined if it is not a chart of the columns of one grid. */
-async function readChart(figure: Figure): Promise<OpenChart['chart']> {
+/** Loads the figure of a chart, and its entity tag. */
+async function loadFigure(
+  fid: string,
+  query: QueryOf<'plots.content'>,
+): Promise<{ figure: Figure; etag: string | null }> {
+  const response = await request('plots.content', { path: { fid }, query })
+  const body: Partial<Figure> = await response.json()
+  const figure: Figure = { ...body, data: body.data ?? [], layout: body.layout ?? {} }
+  return { figure, etag: response.headers.get('etag') }
+}
+
+/** Returns grid, type and options of a figure, or why it has none: it is not a chart of one grid that can be read. */
+async function readChart(figure: Figure): Promise<ColumnChart | string> {
   try {
     const grid: ChartGrid = await call('grids.get', { path: { fid: findGridId(figure) } })
     const { spec, options } = readSpec(figure, grid)
     return { grid, type: spec.type, options }
   } catch (error) {
-    // The grid is gone, or of somebody else: title, theme and size can still be changed.
-    const isUnreadable = error instanceof ApiError && [403, 404, 410].includes(error.status)
-    if (isUnreadable || (error instanceof Problem && error.code === 'usage')) return undefined
+    if (error instanceof ApiError && [403, 404, 410].includes(error.status))
+      return 'You cannot read the grid of this chart, or it is gone.'
+    if (error instanceof Problem && error.code === 'usage')
+      return 'This figure is not a chart of the columns of one grid.'
     throw error
   }
 }
