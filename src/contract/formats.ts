@@ -145,12 +145,16 @@ export function gridNameOf(fileName: string | undefined): string {
 
 /**
  * Returns the file name to send for a grid named `name`: with the extension of `file`, which decides how it
- * is parsed. Standard input has no extension.
+ * is parsed. Standard input has no extension. A name that itself ends like that of a file gets another extension, so
+ * that the grid keeps the name.
  */
 export function uploadNameOf(name: string | undefined, file: string | undefined): string | undefined {
   if (name === undefined) return file
   const isKnown = file !== undefined && formatOfFileName(file) !== undefined
-  return gridNameOf(name) + (isKnown ? file.slice(removeCompressionExtension(file).lastIndexOf('.')) : '')
+  const extension = isKnown ? file.slice(removeCompressionExtension(file).lastIndexOf('.')) : ''
+  const own = /\.\w+$/.exec(name)?.[0] ?? ''
+  const fileNames = ['', own, '.txt'].map((inner) => name + inner + extension)
+  return fileNames.find((each) => gridNameOf(each) === name.normalize('NFC')) ?? fileNames[0]
 }
 
 function removeExtension(name: string): string {

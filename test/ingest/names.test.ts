@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { expandFiles } from '../../src/cli/upload/expand.ts'
-import { compressions, type FileFormat, fileFormats, gridNameOf } from '../../src/contract/formats.ts'
+import {
+  compressions,
+  type FileFormat,
+  fileFormats,
+  gridNameOf,
+  uploadNameOf,
+} from '../../src/contract/formats.ts'
 
 const extensions = Object.values<FileFormat>(fileFormats).flatMap((format) => format.extensions)
 const compressed = ['', ...Object.values(compressions).map(({ extensions: [first] }) => `.${first}`)]
@@ -18,6 +24,18 @@ it('grid names have no extension of a format or compression', () => {
   expect(gridNameOf('report.2024')).toBe('report.2024')
   expect(gridNameOf('.csv')).toBe('Untitled grid')
   expect(gridNameOf(undefined)).toBe('Untitled grid')
+})
+
+it('a grid gets the name that was given, also one that ends like the name of a file', () => {
+  for (const name of ['sales', 'sales.csv', 'report.2024', 'v2.json', 'x.zip', 'x.tar.gz', 'un.csv.zip'])
+    for (const file of [
+      undefined,
+      'data',
+      ...extensions.flatMap((one) => compressed.map((end) => `f.${one}${end}`)),
+    ])
+      expect(gridNameOf(uploadNameOf(name, file))).toBe(name)
+  expect(uploadNameOf('sales', 'f.csv.gz')).toBe('sales.csv.gz')
+  expect(uploadNameOf(undefined, 'f.csv')).toBe('f.csv')
 })
 
 it('a directory yields files of all formats, but no plain text files', () => {

@@ -2,7 +2,15 @@
 // The dialog of one file: how it is read, what would be stored, and where.
 import { filterYearNames } from '../../charts/spec/column-names.ts'
 import { gridNameOf, isNotice, uploadNameOf } from '../../contract/formats.ts'
-import { ExactNumber, formatError, parseExactly, request, textOfValue, toHeaderText } from '../api.ts'
+import {
+  ApiError,
+  ExactNumber,
+  formatError,
+  parseExactly,
+  request,
+  textOfValue,
+  toHeaderText,
+} from '../api.ts'
 import {
   create,
   createButton,
@@ -80,6 +88,14 @@ export class FileDialog {
       isWide: true,
       onClose: () => this.abort.abort(),
     })
+    // A page that is left stops the upload.
+    const { signal } = this.abort
+    addEventListener('beforeunload', (event) => this.isStoring && event.preventDefault(), { signal })
+    this.dialog.element.addEventListener('cancel', (event) => {
+      if (!this.isStoring) return
+      event.preventDefault()
+      this.dialog.say('The file is being sent. The button Close stops that.')
+    })
     this.controls.addEventListener('toggle', () => this.showControls())
     const keyField = createField('Key', this.key, 'Rows with the same values in these columns are updated.')
     const showKey = (): void => {
@@ -102,19 +118,25 @@ export class FileDialog {
       create('div', { class: 'actions' }, this.button),
     )
     ;(this.target ? this.conflict : this.name).focus()
-    this.preview()
+    this.showPreview()
   }
 
   private showControls(): void {
     if (!this.controls.open) return
     this.controls.replaceChildren(
       this.controls.firstElementChild!,
-      this.reading.createControls(() => this.preview()),
+      this.reading.createControls(() => this.showPreview()),
     )
   }
 
-  /** Reads the file, or its beginning, without storing it. */
-  private async preview(): Promise<void> {
+  /** Tries an upload. Says when the server is busy. */
+  private preview(name: string, body: Blob, headers: Record<string, string>): Promise<UploadResult> {
+    const onWaiting = (): void => this.dialog.say('The server does not answer now. It is asked again.')
+    return previewUpload(name, body, headers, { onSent: () => {}, onWaiting }, this.abort.signal)
+  }
+
+  /** Reads the file, or its beginning, without storing it, and shows what it would become. */
+  private async showPreview(): Promise<void> {
     const number = ++this.number
     this.dialog.say('Reading the file …')
     try {
@@ -128,10 +150,8 @@ export class FileDialog {
       const { name } = this.chosen.file
       const freeName = this.target ? uploadNameOf(`preview ${Date.now()}`, name)! : name
       this.isPreviewWhole = beginning.isWhole
-      const result = await previewUpload(freeName, beginning.body, {
-        ...this.reading.toHeaders(),
-        'Gridline-On-Conflict': 'rename',
-      })
+      const headers = { ...this.reading.toHeaders(), 'Gridline-On-Conflict': 'rename' }
+      const result = await this.preview(freeName, beginning.body, headers)
       if (number !== this.number) return
       this.show(result, beginning.isWhole)
       this.dialog.say('')
@@ -182,7 +202,7 @@ export class FileDialog {
                   { scope: 'col' },
                   name,
                   create('br'),
-                  this.reading.createTypeControl(name, type, () => this.preview()),
+                  this.reading.createTypeControl(name, type, () => this.showPreview()),
                 ),
               ),
             ),
@@ -208,7 +228,7 @@ export class FileDialog {
           createButton(text, () => {
             for (const change of changes) this.reading.change(change)
             this.showControls()
-            this.preview().then(() => this.focusNext())
+            this.showPreview().then(() => this.focusNext())
           }),
         ]),
       ),
@@ -224,6 +244,8 @@ export class FileDialog {
   private async store(): Promise<void> {
     const name = this.target?.name ?? this.name.value.trim()
     if (name === '') return this.dialog.say('A name is needed.')
+    if (/[/\\]/.test(name))
+      return this.dialog.say('A name cannot have / or \\. Name the folder in its own field.')
     if (this.conflict.value === 'key' && this.key.value.trim() === '')
       return this.dialog.say('Name the columns that identify a row.')
     const file = new File([this.chosen.file], uploadNameOf(name, this.chosen.file.name)!)
@@ -248,14 +270,22 @@ export class FileDialog {
       if (this.target) await this.compare(file, send)
       else {
         const { file: stored } = await send(this.newHeaders())
+        this.isStoring = false
         location.assign(`${new URL(stored.web_url).pathname}${'cols' in stored ? '#make' : ''}`)
       }
     } catch (error) {
-      if (!this.abort.signal.aborted) this.dialog.say(`Nothing was stored: ${formatError(error)}`)
+      if (!this.abort.signal.aborted) this.showFailure(formatError(error))
     } finally {
       bar.remove()
       this.isStoring = false
     }
+  }
+
+  /** Says why nothing was stored, with what can be done. */
+  private showFailure(message: string): void {
+    const isHelped = findSuggestions(message).length > 0
+    this.dialog.say(isHelped ? 'Nothing was stored.' : `Nothing was stored: ${message}`)
+    if (isHelped) this.result.prepend(...this.createWarnings([message]))
   }
 
   private newHeaders(): Record<string, string> {
@@ -268,11 +298,13 @@ export class FileDialog {
   }
 
   /** Headers that change the target: its folder, and what happens to its rows. */
-  private async targetHeaders(): Promise<Record<string, string>> {
+  private async targetHeaders(fileName: string): Promise<Record<string, string>> {
     const { fid, name } = this.target!
     const response = await request('grids.get', { path: { fid } })
     const { filename, parent } = (await response.json()) as { filename: string; parent: number }
     if (filename !== name) throw new Error('the grid has been renamed; load the page again')
+    if (gridNameOf(fileName) !== name)
+      throw new Error('no file can have the name of this grid; rename it first')
     const mode = this.conflict.value
     return {
       // What is stored is what was compared.
@@ -294,10 +326,16 @@ export class FileDialog {
     file: File,
     send: (headers: Record<string, string>) => Promise<UploadResult>,
   ): Promise<void> {
-    const headers = await this.targetHeaders()
+    const headers = await this.targetHeaders(file.name)
     const { fid } = this.target!
     const store = async (): Promise<void> => {
-      await send(headers)
+      await send(headers).catch((error) => {
+        throw error instanceof ApiError && error.status === 412
+          ? new Error(
+              'somebody else has changed this grid meanwhile. Nothing was stored: choose the file again',
+            )
+          : error
+      })
     }
     if (this.conflict.value === 'replace') {
       const draft = `browser-${Date.now().toString(36)}`
@@ -305,7 +343,7 @@ export class FileDialog {
       this.assertTarget(result)
       await showDifference(this.dialog, { fid, result, draft, store })
     } else {
-      const result = await previewUpload(file.name, file, { ...this.reading.toHeaders(), ...headers })
+      const result = await this.preview(file.name, file, { ...this.reading.toHeaders(), ...headers })
       this.assertTarget(result)
       await showDifference(this.dialog, { fid, result, store })
     }

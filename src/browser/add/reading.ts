@@ -22,6 +22,7 @@ const OPTIONS = {
   unpivot: ['Unpivot', 'Columns that become rows'],
   into: ['Into', 'Names of their two columns'],
   'as-written': ['As-Written', 'Dates and booleans'],
+  'allow-type-change': ['Allow-Type-Change', 'Types of the columns of the grid'],
 } as const satisfies Record<string, readonly [header: string, label: string]>
 
 type Flag = keyof typeof OPTIONS
@@ -53,6 +54,10 @@ const CHOICES: Partial<Record<Flag, readonly (readonly [value: string, label: st
   'as-written': [
     ['', 'as dates and booleans'],
     ['true', 'as they are written'],
+  ],
+  'allow-type-change': [
+    ['', 'stay'],
+    ['true', 'may change'],
   ],
 }
 
@@ -169,7 +174,13 @@ function withValue(
 const FLAGS =
   /--[a-z-]+(?: (?!--)(?:"(?:[^"\\]|\\.)*"|[^\s;)]+))?(?: --[a-z-]+(?: (?!--)(?:"(?:[^"\\]|\\.)*"|[^\s;)]+))?)*/g
 /** Flags without a value. */
-const WITHOUT_VALUE: ReadonlySet<string> = new Set(['header', 'no-header', 'flatten', 'as-written'])
+const WITHOUT_VALUE: ReadonlySet<string> = new Set([
+  'header',
+  'no-header',
+  'flatten',
+  'as-written',
+  'allow-type-change',
+])
 
 /** Returns what a warning suggests: the changes of each suggestion, and its text. */
 export function findSuggestions(warning: string): { text: string; changes: ReadingChange[] }[] {

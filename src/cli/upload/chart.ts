@@ -5,7 +5,7 @@ import { formatArguments } from '../../charts/spec/options.ts'
 import type { AUTO, ChartType } from '../../charts/spec/types.ts'
 import { lookupOrUndefined } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { gridNameOf } from '../../contract/formats.ts'
+import { gridNameOf, uploadNameOf } from '../../contract/formats.ts'
 import { assertChart, createThemedChart } from '../charts/charts.ts'
 import { createOrUpdateChart, resolveChartOptions } from '../charts/upload-chart.ts'
 import type { Context } from '../core/context.ts'
@@ -47,7 +47,8 @@ export async function refuseChart(
   }
   // Appended rows need not have all columns of the grid.
   if (options.onConflict === 'append') return
-  await assertChart(gridNameOf(options.name ?? basename(file)), tables[0].ingested.columns, type, options)
+  const name = gridNameOf(uploadNameOf(options.name, basename(file)))
+  await assertChart(name, tables[0].ingested.columns, type, options)
   // Of a chart that exists, other options stay: what it shows is known with its grid.
   const { path, parent } = await resolveDestination(await context.client(), options, local)
   const isLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_TRIED_BYTES

@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { type Client, lookupOrUndefined, splitFolderId } from '../../client/index.ts'
 import { parseFid } from '../../contract/fid.ts'
-import { gridNameOf } from '../../contract/formats.ts'
+import { gridNameOf, uploadNameOf } from '../../contract/formats.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'
 import type { Option } from '../core/define.ts'
 import { resolveFolderId } from '../files/targets.ts'
@@ -45,7 +45,7 @@ export async function resolveDestination(
   { file, folders, name: storedName }: LocalFile,
 ): Promise<{ path: string; parent?: number }> {
   const destination = await resolveDestinationHeaders(client, folder, folders)
-  const filename = storedName ?? gridNameOf(name ?? (file === '-' ? undefined : basename(file)))
+  const filename = storedName ?? gridNameOf(uploadNameOf(name, file === '-' ? undefined : basename(file)))
   const folderPath = destination['Parent-Path']
   return {
     path: folderPath === undefined ? filename : `${folderPath}/${filename}`,
