@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { zip } from '../support/archives.ts'
 import { gridline, serve, start } from '../support/cli.ts'
 import { startIssuer } from '../support/fake-oidc-issuer.ts'
 import { itLong, runs } from '../support/property-runs.ts'
@@ -97,6 +98,17 @@ describe('a server', () => {
     expect(existsSync(join(alice, 'gridline.db'))).toBe(false)
     expect((await gridline(['logout'], { home: alice })).code).toBe(0)
     expect((await gridline(['ls'], { home: alice })).stdout).toBe('')
+  })
+
+  it('a plan for more files than connections is made', async () => {
+    const tables = Array.from({ length: 70 }, (_, k) => [`t${k}.csv`, 'a\n1\n'])
+    const archive = join(folder.path, 'many.zip')
+    writeFileSync(archive, await zip(Object.fromEntries(tables)))
+    const run = (...args: string[]) => gridline(args, { home: home('planner'), env: as('alice') })
+    expect((await run('upload', archive)).code).toBe(0)
+    const plan = join(folder.path, 'plan.json')
+    const made = await run('upload', archive, '--on-conflict', 'replace', '--plan', plan)
+    expect([made.code, existsSync(plan)], made.stderr).toEqual([0, true])
   })
 
   it('commands exit with 4 for a wrong key and 3 for a private grid of another user', async () => {

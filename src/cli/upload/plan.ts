@@ -207,7 +207,10 @@ async function loadPath(client: Client, fid: string): Promise<string> {
 }
 
 async function loadEtag(client: Client, fid: string): Promise<string> {
-  const { headers } = await client.response('files.get', { fid })
+  const response = await client.response('files.get', { fid })
+  // A connection is free again when the body is read.
+  await response.text()
+  const { headers } = response
   // The suffix describes the response, not the version.
   return (headers.etag ?? '').replace(/-[0-9a-f]{8}"$/, '"')
 }

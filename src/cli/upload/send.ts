@@ -306,7 +306,9 @@ export class Sender {
     const key = `${destination.Parent ?? ''}/${destination['Parent-Path'] ?? ''}`
     if (!this.existingFiles.has(key))
       this.existingFiles.set(key, listFilesIn(client, destination).catch(emptyIfForbidden))
-    const existing = (await this.existingFiles.get(key)!).get(gridNameOf(uploadNameOf(this.options.name, basename(file))))
+    const existing = (await this.existingFiles.get(key)!).get(
+      gridNameOf(uploadNameOf(this.options.name, basename(file))),
+    )
     if (existing?.source_tag !== tag) return undefined
     // Making it public is a change.
     return this.options.public && !existing.world_readable ? undefined : existing
