@@ -13,6 +13,7 @@ import { formatDraftUrl } from '../../files/drafts.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
+import type { ContentFormat } from '../../grids/read/content-formats.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
@@ -198,9 +199,11 @@ export class GridRenderer {
     const { version } = this.principal
     const fid = formatFid(this.file)
     const content = this.service.url + pathOf('grids.content', fid)
-    const download = (what: string, ...parameters: string[]): string =>
-      `<a href="${escapeHtml(appendQuery(content, ...parameters, ...formatQueryParameters(view), this.key))}">${what}</a>`
-    return `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('XLSX', 'format=xlsx')} · ${download('Parquet', 'format=parquet')} · ${download('HTML', 'format=html')} · ${download('JSON')} · <code>gridline cat ${escapeHtml(quoteShellWord(fid + (version === undefined ? '' : `@${version}`)))}</code></p>`
+    const link = (what: string, attributes: string, ...parameters: string[]): string =>
+      `<a href="${escapeHtml(appendQuery(content, ...parameters, ...formatQueryParameters(view), this.key))}"${attributes}>${what}</a>`
+    const download = (what: string, format: ContentFormat): string =>
+      link(what, ` download="${escapeHtml(`${this.file.filename}.${format}`)}"`, `format=${format}`)
+    return `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} ${snap.rows === 1 ? 'row' : 'rows'}, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'csv')} · ${download('XLSX', 'xlsx')} · ${download('Parquet', 'parquet')} · ${link('HTML', '', 'format=html')} · ${link('JSON', '')} · <code>gridline cat ${escapeHtml(quoteShellWord(fid + (version === undefined ? '' : `@${version}`)))}</code></p>`
   }
 
   private renderFilterForm(): string {
