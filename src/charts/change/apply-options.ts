@@ -8,7 +8,7 @@ import type { ChartClient } from '../normalize/read-values.ts'
 import { createUsageError } from '../spec/errors.ts'
 import { type ChartGrid, type ChartOptions, dropEmptyOptions, flagOf } from '../spec/options.ts'
 import type { Spec } from '../spec/spec.ts'
-import { acceptsOption, type ChartType, hasTrait, TYPE_SPECIFIC_OPTIONS } from '../spec/types.ts'
+import { acceptsOption, type ChartType, hasTrait, TYPE_SPECIFIC_OPTIONS, withArticle } from '../spec/types.ts'
 import { humanizeName } from '../spec/words.ts'
 import { mergeFigures } from './merge-figures.ts'
 import { ATTRIBUTES_HINT, convertHorizontal } from './read-options.ts'
@@ -32,7 +32,7 @@ export async function applyOptions(
   const accepted = filterAccepted(next, current.options)
   for (const name of TYPE_SPECIFIC_OPTIONS)
     if (current.options[name] !== undefined && accepted[name] === undefined)
-      note(`${flagOf(name)}: a ${next} does not accept it, so it is removed`)
+      note(`${flagOf(name)}: ${withArticle(next)} does not accept it, so it is removed`)
   const options = dropEmptyOptions({ ...accepted, ...Object.fromEntries(changes) })
   // Without series, --top applies only to bars and slices.
   if (options.by === undefined && input.top === undefined && next !== 'bar' && !hasTrait(next, 'slices'))

@@ -18,7 +18,7 @@ import {
 } from '../spec/column-names.ts'
 import { createUsageError } from '../spec/errors.ts'
 import type { ChartGrid, ChartOptions, Column } from '../spec/options.ts'
-import { type ChartType, hasTrait } from '../spec/types.ts'
+import { type ChartType, hasTrait, withArticle } from '../spec/types.ts'
 import type { ChartValues } from './values.ts'
 
 /** Returns the axis type of column names: years are numbers, and days are dates. */
@@ -70,11 +70,14 @@ export class ChartColumnResolver {
     if (input === undefined) {
       if (isCount || hasTrait(this.type, 'optional y')) return []
       if (this.type === 'table') return this.grid.cols.map(({ name }) => this.resolveColumn('--y', name)!)
-      throw createUsageError(`a ${this.type} chart needs --y`, `Columns: ${formatList(this.names)}`)
+      throw createUsageError(
+        `${withArticle(this.type)} chart needs --y`,
+        `Columns: ${formatList(this.names)}`,
+      )
     }
     const columns = this.resolveColumns('--y', input)
     if (hasTrait(this.type, 'one y') && columns.length > 1)
-      throw createUsageError(`--y: a ${this.type} accepts one column`)
+      throw createUsageError(`--y: ${withArticle(this.type)} accepts one column`)
     if (!hasTrait(this.type, 'spread') && !isAxis && !isCount)
       for (const column of columns) await this.assertNumbers('--y', column)
     return columns
@@ -98,7 +101,9 @@ export class ChartColumnResolver {
       hasTrait(this.type, trait),
     )
     if (isOther || ['candlestick', 'ohlc', 'funnel'].includes(this.type))
-      throw createUsageError(`--x ${COLUMN_NAMES_AXIS}: a ${this.type} needs a column on its x axis`)
+      throw createUsageError(
+        `--x ${COLUMN_NAMES_AXIS}: ${withArticle(this.type)} needs a column on its x axis`,
+      )
     if (ys.length < 2) throw createUsageError(`--x ${COLUMN_NAMES_AXIS} needs several columns with --y`)
     const type = nameAxisTypeOf(ys.map(({ name }) => name))
     const [first, last] = [ys[0].name, ys.at(-1)!.name]

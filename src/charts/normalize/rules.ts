@@ -12,6 +12,7 @@ import {
   hasTrait,
   listTypesAccepting,
   TYPE_SPECIFIC_OPTIONS,
+  withArticle,
 } from '../spec/types.ts'
 import type { ChartColumns } from './chart-columns.ts'
 import { assertLocale } from './locale.ts'
@@ -22,7 +23,8 @@ import type { ChartValues } from './values.ts'
 export function assertAcceptedOptions(type: ChartType, options: ChartOptions): void {
   for (const name of TYPE_SPECIFIC_OPTIONS)
     if (options[name] !== undefined && options[name] !== false && !acceptsOption(type, name)) {
-      if (hasTrait(type, 'no axes') && AXIS_OPTIONS.has(name)) throw createUsageError(`a ${type} has no axes`)
+      if (hasTrait(type, 'no axes') && AXIS_OPTIONS.has(name))
+        throw createUsageError(`${withArticle(type)} has no axes`)
       throw createUsageError(
         `${flagOf(name)} can only be used with --type ${listTypesAccepting(name).join(' or ')}${insteadOf(name, type)}`,
       )
@@ -32,7 +34,8 @@ export function assertAcceptedOptions(type: ChartType, options: ChartOptions): v
 /** Returns which option of a type is meant; empty for none. */
 function insteadOf(name: keyof ChartOptions, type: ChartType): string {
   if (name === 'z' && type === 'heatmap') return '; the values of a heatmap are --color'
-  if (name === 'by' && acceptsOption(type, 'parent')) return `; the groups of a ${type} are --parent`
+  if (name === 'by' && acceptsOption(type, 'parent'))
+    return `; the groups of ${withArticle(type)} are --parent`
   return ''
 }
 
@@ -119,7 +122,7 @@ export async function assertReadable(
   const isStacked = stack === undefined ? type === 'area' && isSeveral : stack !== 'none'
   if (logY && hasTrait(type, 'from zero'))
     throw createUsageError(
-      `--log-y: a ${type} chart begins at zero, but a logarithmic axis has no zero`,
+      `--log-y: ${withArticle(type)} chart begins at zero, but a logarithmic axis has no zero`,
       `Use --type ${type === 'area' ? 'line' : 'dot'}.`,
     )
   if (!isAdditive(aggregate) && (hasTrait(type, 'slices') || isStacked))
@@ -133,7 +136,7 @@ export async function assertReadable(
     await values.assertOneSign(ys)
     await values.noteMissing(ys)
   }
-  if (!aggregate && hasTrait(type, 'whole')) await values.assertNotNegative(ys, `a ${type}`)
+  if (!aggregate && hasTrait(type, 'whole')) await values.assertNotNegative(ys, withArticle(type))
   if (!aggregate && (stack === 'percent' || stack === 'center'))
     await values.assertNotNegative(ys, `--stack ${stack}`)
   if (stack === 'percent' && !isSeveral && type !== 'histogram')

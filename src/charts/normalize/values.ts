@@ -14,7 +14,7 @@ import {
   MAX_SERIES,
 } from '../spec/options.ts'
 import type { Facts } from '../spec/spec.ts'
-import { acceptsOption, type ChartType, hasTrait } from '../spec/types.ts'
+import { acceptsOption, type ChartType, hasTrait, withArticle } from '../spec/types.ts'
 import { detectPlaces } from './places.ts'
 import { type ChartClient, ValueReader } from './read-values.ts'
 
@@ -167,8 +167,8 @@ export class ChartValues extends ValueReader {
         : ''
     const what =
       otherNames.length > 0
-        ? `${rows} rows have ${distinct} different ${otherNames.length === 1 ? 'pairs' : 'combinations'} of ${name} and ${otherNames.join(' and ')}, so a ${this.type} would show several rows as one`
-        : `${rows} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`
+        ? `${rows} rows have ${distinct} different ${otherNames.length === 1 ? 'pairs' : 'combinations'} of ${name} and ${otherNames.join(' and ')}, so ${withArticle(this.type)} would show several rows as one`
+        : `${rows} rows have ${distinct} different values, so ${withArticle(this.type)} chart would show several rows as one`
     throw createDataError(
       `--x ${name}: ${what}`,
       name,

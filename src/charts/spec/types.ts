@@ -133,6 +133,11 @@ export const CHART_TYPES = Object.keys(TYPES) as [ChartType, ...ChartType[]]
 /** Chart types, and `auto`. */
 export const CHART_TYPE_CHOICES: [typeof AUTO, ...ChartType[]] = ['auto', ...CHART_TYPES]
 
+/** Returns a chart type with its article: a bar, an area. */
+export function withArticle(type: string): string {
+  return `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`
+}
+
 export function isChartType(value: unknown): value is ChartType {
   return typeof value === 'string' && Object.hasOwn(TYPES, value)
 }

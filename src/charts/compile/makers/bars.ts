@@ -4,7 +4,7 @@ import { isMomentType } from '../../../contract/column-types.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import { createUsageError } from '../../spec/errors.ts'
 import type { Column } from '../../spec/options.ts'
-import type { ChartType } from '../../spec/types.ts'
+import { type ChartType, withArticle } from '../../spec/types.ts'
 import {
   createMarker,
   type MakerInput,
@@ -105,7 +105,7 @@ export const barsMakers = {
 /** Returns the two --y columns. Throws `usage` for another number. */
 function requireTwoColumns(type: ChartType, { columns: { ys } }: MakerInput): [Column, Column] {
   const [low, high] = ys
-  if (ys.length !== 2) throw createUsageError(`a ${type} needs two columns with --y: from,to`)
+  if (ys.length !== 2) throw createUsageError(`${withArticle(type)} needs two columns with --y: from,to`)
   return [low, high]
 }
 
@@ -138,7 +138,7 @@ function createPriceChart(
   { chart, columns: { x, ys, text }, layout, transforms }: MakerInput,
 ): TracesAndLayout {
   if (ys.length !== PRICE_NAMES.length)
-    throw createUsageError(`a ${type} chart needs four columns with --y: open,high,low,close`)
+    throw createUsageError(`${withArticle(type)} chart needs four columns with --y: open,high,low,close`)
   const references = Object.fromEntries(
     PRICE_NAMES.map((name, k) => [`${name}src`, chart.formatReference(ys[k])]),
   )

@@ -1,6 +1,7 @@
 // Makers of charts of cells: heatmap, contour and calendar.
 import { isMomentType } from '../../../contract/column-types.ts'
 import { createUsageError } from '../../spec/errors.ts'
+import { withArticle } from '../../spec/types.ts'
 import { describeAggregate, humanizeName } from '../../spec/words.ts'
 import { createColorbarFormat } from '../axes.ts'
 import { formatColumnsReference, type MakerInput, type Makers, type TracesAndLayout } from '../maker-input.ts'
@@ -64,12 +65,12 @@ function createCellChart(
   }
   if (transforms)
     throw createUsageError(
-      `a ${type} of several columns cannot filter or sort rows`,
+      `${withArticle(type)} of several columns cannot filter or sort rows`,
       'To filter, sort or aggregate rows, give the values of the cells with --color COLUMN.',
     )
   if (ys.length < 2)
     throw createUsageError(
-      `a ${type} needs the values of its cells`,
+      `${withArticle(type)} needs the values of its cells`,
       'Give them with --color COLUMN, or give several columns with --y.',
     )
   // Each --y column is a column of the heatmap; x labels its rows.

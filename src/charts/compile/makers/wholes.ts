@@ -1,5 +1,6 @@
 // Makers of parts of a whole: pie, treemap, sunburst and sankey.
 import { createUsageError } from '../../spec/errors.ts'
+import { withArticle } from '../../spec/types.ts'
 import { type MakerInput, type Makers, type TracesAndLayout, withoutAxes } from '../maker-input.ts'
 
 export const wholesMakers = {
@@ -47,7 +48,7 @@ function createHierarchy(
   type: 'treemap' | 'sunburst',
   { chart, columns: { x, ys, text, parent, id }, layout, transforms }: MakerInput,
 ): TracesAndLayout {
-  if (!x) throw createUsageError(`a ${type} needs --x: the column that names its parts`)
+  if (!x) throw createUsageError(`${withArticle(type)} needs --x: the column that names its parts`)
   return {
     data: [
       {
