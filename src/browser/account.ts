@@ -187,7 +187,7 @@ async function showTeams(): Promise<void> {
 async function showProfile(): Promise<void> {
   const { email, quota, used } = await call('users.current')
   const ofQuota = (number: number | null, limit: number | null): string =>
-    `${(number ?? 0).toLocaleString()}${limit === null ? '' : ` of ${limit.toLocaleString()}`}`
+    `${(number ?? 0).toLocaleString('en')}${limit === null ? '' : ` of ${limit.toLocaleString('en')}`}`
   const rows: [string, string][] = [
     ...(email === null ? [] : [['E-mail', email] as [string, string]]),
     ['Files', ofQuota(used.files, quota.files)],

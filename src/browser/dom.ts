@@ -44,6 +44,11 @@ export function createTable(
   )
 }
 
+/** Returns a number of things: 1 row, 1,234 rows. */
+export function formatNumberOf(count: number, thing: string): string {
+  return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`
+}
+
 /** Returns a button. */
 export function createButton(
   label: string,

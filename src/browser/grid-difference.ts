@@ -25,10 +25,10 @@ export function createDifference(diff: Diff): HTMLElement[] {
   const { rows_added, rows_removed, rows_changed, cells_changed, columns, rows, is_same, is_complete } = diff
   if (is_same) return [create('p', {}, 'The data is the same.')]
   const parts = [
-    `rows added: ${rows_added.toLocaleString()}`,
-    `removed: ${rows_removed.toLocaleString()}`,
-    `changed: ${rows_changed.toLocaleString()}`,
-    `cells changed: ${cells_changed.toLocaleString()}`,
+    `rows added: ${rows_added.toLocaleString('en')}`,
+    `removed: ${rows_removed.toLocaleString('en')}`,
+    `changed: ${rows_changed.toLocaleString('en')}`,
+    `cells changed: ${cells_changed.toLocaleString('en')}`,
   ]
   const names = [...new Set(rows.flatMap(({ before, after }) => Object.keys({ ...before, ...after })))].slice(
     0,

@@ -237,7 +237,7 @@ const OPERATION_WORDS: Readonly<Record<string, string>> = {
 function describeCounts(version: Version): string {
   const parts: string[] = []
   const add = (number: number | null, what: string): void => {
-    if (number) parts.push(`${what}: ${number.toLocaleString()}`)
+    if (number) parts.push(`${what}: ${number.toLocaleString('en')}`)
   }
   add(version.rows_added, 'rows added')
   add(version.rows_removed, 'rows removed')

@@ -8,6 +8,7 @@ import {
   createButton,
   createCommand,
   createTable,
+  formatNumberOf,
   onAction,
   openDialog,
 } from './dom.ts'
@@ -118,7 +119,7 @@ async function showResult(
   )
   command.replaceChildren(createCommand(`gridline query '${sql.replaceAll("'", "'\\''")}'`))
   const shown = count > MAX_ROWS ? `; the first ${MAX_ROWS} are shown` : ''
-  say(`${count.toLocaleString()} rows in ${((performance.now() - started) / 1000).toFixed(1)} s${shown}.`)
+  say(`${formatNumberOf(count, 'row')} in ${((performance.now() - started) / 1000).toFixed(1)} s${shown}.`)
 }
 
 /** Creates the form that stores a query as a derived grid. */

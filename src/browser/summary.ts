@@ -2,7 +2,7 @@
 // The summary of the columns of a grid: how many values, which, and between which ends.
 import type { ColumnDescription } from '../contract/resources/index.ts'
 import { call, formatError } from './api.ts'
-import { createCommand, createTable, onAction, openDialog } from './dom.ts'
+import { createCommand, createTable, formatNumberOf, onAction, openDialog } from './dom.ts'
 
 onAction({ summary: (button) => openSummary(button.dataset.fid ?? '', button.dataset.where) })
 
@@ -21,8 +21,8 @@ async function openSummary(fid: string, where: string | undefined): Promise<void
       createCommand(`gridline describe ${fid}${where ? ` --where '${where.replaceAll("'", "'\\''")}'` : ''}`),
     )
     const rows = where
-      ? `${row_count.toLocaleString()} rows where ${where}.`
-      : `${row_count.toLocaleString()} rows.`
+      ? `${formatNumberOf(row_count, 'row')} where ${where}.`
+      : `${formatNumberOf(row_count, 'row')}.`
     dialog.say(rows)
   } catch (error) {
     dialog.say(formatError(error))
@@ -41,7 +41,7 @@ function toCells({
   quantiles,
   quantiles_are_exact,
 }: ColumnDescription): string[] {
-  const count = (number: number): string => number.toLocaleString()
+  const count = (number: number): string => number.toLocaleString('en')
   const median = quantiles === null ? '' : `${quantiles_are_exact ? '' : '~'}${formatStatistic(quantiles[1])}`
   return [
     ...[name, type, count(nulls)],
@@ -55,5 +55,8 @@ const MAX_CHARACTERS = 60
 
 /** Formats a number that was computed, with few digits. */
 function formatStatistic(value: number): string {
-  return value.toLocaleString(undefined, { maximumSignificantDigits: Math.abs(value) >= 10_000 ? 8 : 5 })
+  return value.toLocaleString('en', {
+    maximumSignificantDigits: Math.abs(value) >= 10_000 ? 8 : 5,
+    useGrouping: false,
+  })
 }

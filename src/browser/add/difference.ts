@@ -84,6 +84,6 @@ function createCounts({ file, rows_added, rows_updated, rows_unchanged }: Upload
   return create(
     'p',
     { class: 'lead' },
-    known.map(([what, count]) => `${what}: ${count!.toLocaleString()}`).join(', '),
+    known.map(([what, count]) => `${what}: ${count!.toLocaleString('en')}`).join(', '),
   )
 }

@@ -16,6 +16,7 @@ import {
   createButton,
   createField,
   createSelect,
+  formatNumberOf,
   type OpenDialog,
   openDialog,
   runOnce,
@@ -181,7 +182,7 @@ export class FileDialog {
       file.preview,
       columns.map(({ name }) => name),
     )
-    const count = `${isWhole ? '' : 'The beginning: '}${file.row_count.toLocaleString()} rows, ${file.cols.length.toLocaleString()} columns`
+    const count = `${isWhole ? '' : 'The beginning: '}${formatNumberOf(file.row_count, 'row')}, ${formatNumberOf(file.cols.length, 'column')}`
     this.result.replaceChildren(
       create('p', {}, count),
       create(

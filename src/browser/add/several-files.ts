@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // The dialog of several files: each is stored as it is detected.
 import { formatError, toHeaderText } from '../api.ts'
-import { create, createButton, createField, openDialog, runOnce } from '../dom.ts'
+import { create, createButton, createField, formatNumberOf, openDialog, runOnce } from '../dom.ts'
 import { type Chosen, previewBody, previewUpload, sendFile, type Target, type UploadResult } from './send.ts'
 
 /** Number of files that are previewed; others are uploaded alike. */
@@ -10,7 +10,7 @@ const MAX_PREVIEWED = 20
 /** Adds several files, each as it is detected. */
 export function addSeveral(files: Chosen[], folder: string, target: Target | undefined): void {
   const abort = new AbortController()
-  const dialog = openDialog(`Add ${files.length.toLocaleString()} files`, {
+  const dialog = openDialog(`Add ${files.length.toLocaleString('en')} files`, {
     isWide: true,
     onClose: () => abort.abort(),
   })
@@ -18,7 +18,7 @@ export function addSeveral(files: Chosen[], folder: string, target: Target | und
   const isPublic = create('input', { type: 'checkbox' })
   const rows = files.map(({ file }) => ({
     state: create('td', {}, ''),
-    size: `${Math.ceil(file.size / 1000).toLocaleString()} kB`,
+    size: `${Math.ceil(file.size / 1000).toLocaleString('en')} kB`,
   }))
   const button: HTMLButtonElement = createButton('Store all', () => runOnce([button], store), {
     class: 'primary',
@@ -129,6 +129,8 @@ export function addSeveral(files: Chosen[], folder: string, target: Target | und
 
 function describe({ file, warnings }: UploadResult): string {
   const shape =
-    'cols' in file ? `${file.row_count.toLocaleString()} rows, ${file.cols.length} columns` : 'several tables'
+    'cols' in file
+      ? `${formatNumberOf(file.row_count, 'row')}, ${formatNumberOf(file.cols.length, 'column')}`
+      : 'several tables'
   return warnings.length === 0 ? shape : `${shape}; ${warnings.join('; ')}`
 }
