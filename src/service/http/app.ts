@@ -196,11 +196,17 @@ async function createErrorReply(
     const pages = await import('./web/pages.ts').catch(() => undefined)
     if (pages) return pages.createErrorPage(toProblem(error), url, line.user)
   }
-  return createErrorResponse(error, {
+  const response = createErrorResponse(error, {
     quirk: (problem) => findQuirkStatus(request.headers, problem.code),
     browser: isBrowser(request.headers),
   })
+  // A chart in a page of any origin follows its data with a token, and must see that there is nothing to follow.
+  if (LIVE_CHART.test(url)) response.headers['access-control-allow-origin'] = '*'
+  return response
 }
+
+/** URLs of charts that follow their data with a token. */
+const LIVE_CHART = /^\/~[^?]*\.(?:state|events|live)\?(?:[^#]*&)?watch=/
 
 /** Adds the headers of every response. */
 function completeHeaders(headers: HttpResponse['headers'], requestId: string): void {

@@ -113,6 +113,9 @@ onSqliteFirst('live charts', (test) => {
     await test().ask('alice', 'POST', `/v2/files/${one.fid}/trash`)
     await test().ask('alice', 'DELETE', `/v2/files/${one.fid}/permanent_delete`)
     expect(await status(`${one.path}.live?watch=${token}`)).toBe(404)
+    // Its page, of another origin, sees that, and stops following.
+    const gone = await test().ask(undefined, 'GET', `${one.path}.state?watch=${token}`)
+    expect([gone.status, gone.headers.get('access-control-allow-origin')]).toEqual([404, '*'])
   })
 
   it('without a token, no page of another site may read the data', async () => {
