@@ -31,6 +31,15 @@ try {
   // Without storage, nothing was said.
 }
 
+// With Back, browsers show a page as it was: its reader may have signed out meanwhile.
+addEventListener('pageshow', async ({ persisted }) => {
+  if (!persisted || !document.querySelector('form[action="/signout"]')) return
+  document.body.hidden = true
+  const response = await fetch(location.href, { method: 'HEAD' }).catch(() => undefined)
+  if (response && (!response.ok || response.redirected)) location.reload()
+  else document.body.hidden = false
+})
+
 /** Numbers of rows and columns in the picture of a grid. */
 const PICTURE_ROWS = 7
 const PICTURE_COLUMNS = 4
