@@ -153,7 +153,7 @@ async function openChartDialog(
         const body = {
           figure: await maker.compile(chosen),
           raw_data: 'grid',
-          filename: `${grid.filename.slice(0, MAX_NAME_CHARACTERS)} ${chosen.type}`,
+          filename: `${grid.filename.slice(0, MAX_NAME_CHARACTERS).replace(/\p{Surrogate}$/u, '')} ${chosen.type}`,
           on_conflict: 'rename',
           ...(parent !== undefined && parent >= 0 && { parent }),
         }

@@ -27,7 +27,7 @@ export interface Changes {
   notes: Readonly<Record<number, NotePosition>>
 }
 
-/** What a chart of the columns of a grid was made of. */
+/** Grid, type and options of a chart. */
 interface ColumnChart {
   grid: ChartGrid
   type: ChartType
@@ -43,7 +43,7 @@ export class OpenChart {
     readonly chart: ColumnChart | undefined,
     /** Why only these can be changed; empty otherwise. */
     readonly restriction: string,
-    /** What the chart shows, if its columns cannot be loaded by themselves. */
+    /** Figure with the data that the chart shows, if its columns cannot be loaded by themselves. */
     private readonly shown: Figure | undefined,
     private readonly themes: ReadonlyMap<string, Theme>,
   ) {}
