@@ -22,12 +22,15 @@ const PAGE_SIZE = 20
 onAction({
   history: (button) => {
     const { fid = '', name = '', type = '' } = button.closest<HTMLElement>('[data-fid]')!.dataset
-    return new HistoryDialog(fid, name, type === 'plot', button.dataset.own === 'true').load()
+    const dialog = new HistoryDialog(fid, name, type === 'plot', button.dataset.own === 'true')
+    // Who may not list drafts has none here.
+    return Promise.all([dialog.load(), dialog.loadDrafts().catch(() => {})])
   },
 })
 
 class HistoryDialog {
   private readonly dialog: OpenDialog
+  private readonly drafts = create('div')
   private readonly list = create('ol', { class: 'history' })
   private readonly more: HTMLButtonElement
   private next: number | null = null
@@ -42,7 +45,7 @@ class HistoryDialog {
     this.dialog = openDialog(`History of ${name}`, { isWide: true })
     this.more = createButton('Earlier versions', () => runOnce([this.more], () => this.load()))
     this.more.hidden = true
-    this.dialog.body.append(this.list, this.more, createCommand(`gridline history ${fid}`))
+    this.dialog.body.append(this.drafts, this.list, this.more, createCommand(`gridline history ${fid}`))
   }
 
   async load(): Promise<void> {
@@ -60,6 +63,46 @@ class HistoryDialog {
     } catch (error) {
       this.dialog.say(formatError(error))
     }
+  }
+
+  /** Lists the drafts of the file. */
+  async loadDrafts(): Promise<void> {
+    const { drafts } = await call('drafts.list')
+    const items = drafts
+      .filter(({ fid }) => fid === this.fid)
+      .map(({ name, made_at, made_by, expires_at, web_url }) => {
+        const { pathname, search } = new URL(web_url)
+        const made = `${formatTime(made_at)}${made_by === null ? '' : ` by ${made_by}`}`
+        return create(
+          'li',
+          {},
+          create('b', {}, `Draft ${name}`),
+          create('p', {}, `${made}, until ${formatTime(expires_at)}`),
+          create(
+            'div',
+            { class: 'actions' },
+            create('a', { href: pathname + search, 'aria-label': `Open draft ${name}` }, 'Open'),
+            createAction(
+              'Delete',
+              async () => {
+                await call('drafts.delete', { path: { id: name }, query: { fid: [this.fid] } as never })
+                await this.loadDrafts()
+                this.dialog.say(`The draft ${name} is deleted.`)
+              },
+              this.dialog.say,
+              { 'aria-label': `Delete draft ${name}` },
+            ),
+          ),
+        )
+      })
+    this.drafts.replaceChildren(
+      ...(items.length === 0
+        ? []
+        : [
+            create('p', {}, 'To publish a draft, drop its file on the page of the grid again.'),
+            create('ul', { class: 'history' }, ...items),
+          ]),
+    )
   }
 
   /** `before`: the version before; undefined if it is not loaded. It can be any lower number, since versions are removed. */

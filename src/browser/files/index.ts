@@ -224,21 +224,39 @@ function listNames(names: readonly string[]): HTMLElement {
   return create('ul', {}, ...shown)
 }
 
-/** Shows what follows files, and what becomes of it. */
+/** Maximum number of files whose followers are listed. */
+const MAX_FOLLOWED = 50
+
+/** Returns files and what their folders contain, up to the maximum. */
+async function listContents(files: readonly PageFile[]): Promise<PageFile[]> {
+  const all = [...files]
+  for (let k = 0; k < all.length && all.length < MAX_FOLLOWED; k++) {
+    const { fid, type } = all[k]
+    if (type !== 'fold') continue
+    const { children } = await call('folders.get', { path: { fid }, query: { page_size: MAX_FOLLOWED } })
+    for (const { fid, filename: name, filetype, owner } of children?.results ?? [])
+      all.push({ fid, name, type: filetype, owner })
+  }
+  return all.slice(0, MAX_FOLLOWED)
+}
+
+/** Shows what follows files and the contents of folders, and what becomes of it. */
 async function showBroken(
   dialog: OpenDialog,
   files: readonly PageFile[],
   when: 'meanwhile' | 'after',
 ): Promise<void> {
-  const own = new Set(files.map(({ fid }) => fid))
-  const lists = await Promise.all(files.slice(0, 50).map((file) => listFollowers(file).catch(() => [])))
+  const all = await listContents(files)
+  const own = new Set(all.map(({ fid }) => fid))
+  const lists = await Promise.all(all.map((file) => listFollowers(file).catch(() => [])))
+  const shown = files.length > 1 ? 'them' : files[0].type === 'fold' ? 'its files' : 'it'
   const notes = Object.entries(FOLLOWERS).flatMap(([relation, { who, [when]: what }]) => {
     const followers = lists.flat().filter((one) => one.relation === relation && !own.has(one.fid))
     // What is more comes last.
     followers.sort((a, b) => Number(a.fid === MORE) - Number(b.fid === MORE))
     const names = new Map(followers.map(({ fid, name }) => [fid, name]))
     if (names.size === 0) return []
-    const text = `These ${who} ${files.length === 1 ? 'it' : 'them'}, ${what}:`
+    const text = `These ${who} ${shown}, ${what}:`
     return [create('div', { class: 'note' }, text, listNames([...names.values()]))]
   })
   dialog.body.prepend(...notes)
