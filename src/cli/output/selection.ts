@@ -22,10 +22,19 @@ export function pickFields(row: Record<string, unknown>, fields: readonly string
   return Object.fromEntries(fields.map((field) => [field, row[field] ?? null]))
 }
 
-/** Runs a jq expression on JSON. */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+/** Runs a jq expression on JSON. No listener can run meanwhile, so signals end the process. */
 async function runJq(text: string, expression: string): Promise<string> {
   const jq = await import('../../vendor/jq.ts')
-  return jq.raw(text, expression, ['-r', '-c'])
+  const listeners = SIGNALS.map((signal) => [signal, process.rawListeners(signal)] as const)
+  for (const signal of SIGNALS) process.removeAllListeners(signal)
+  try {
+    return await jq.raw(text, expression, ['-r', '-c'])
+  } finally {
+    for (const [signal, before] of listeners)
+      for (const listener of before) process.on(signal, listener as NodeJS.SignalsListener)
+  }
 }
 
 /** Returns the first line of a jq error. */
