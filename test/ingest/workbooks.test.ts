@@ -26,6 +26,7 @@ function book(
   const folder = main.slice(0, main.lastIndexOf('/') + 1)
   const names = Object.keys(sheets)
   const relations = names.map((_, k) => relation(`r${k}`, 'worksheet', `worksheets/s${k}.xml`))
+  relations.push(relation('styles', 'styles', 'styles.xml'))
   if (shared !== undefined) relations.push(relation('shared', 'sharedStrings', 'texts.xml'))
   return zip({
     '[Content_Types].xml': types,
@@ -82,6 +83,17 @@ it('the value next to an inline text is not part of it', async () => {
     await book({ sheets: { One: row(1, text('A1', 'a'), text('B1', 'b')) + row(2, both, text('B2', 'x')) } }),
   )
   expect(found.rows).toEqual([['1.', 'x']])
+})
+
+it('a part that the workbook names and does not have is refused', async () => {
+  const whole = await book({ sheets: { one: table } })
+  for (const name of ['xl/styles.xml', 'xl/worksheets/s0.xml']) {
+    const place = whole.lastIndexOf(name)
+    const damaged = Buffer.from(whole)
+    // In the list of files at the end of the archive.
+    damaged[place + 2] ^= 0x10
+    await expect(readFile(damaged)).rejects.toThrow(/is missing/)
+  }
 })
 
 it('the main part is the one named by the package', async () => {

@@ -70,14 +70,16 @@ export async function* readXlsxSheets(
     folder,
     source,
   )
-  const related = (kind: string, usual: string): ArchiveEntry | undefined =>
-    part(relations.find((candidate) => candidate.kind === kind)?.path ?? folder + usual)
+  const pathOf = (kind: string): string | undefined => relations.find((one) => one.kind === kind)?.path
+  const stylesPath = pathOf('styles')
+  const styles = part(stylesPath ?? `${folder}styles.xml`)
+  if (stylesPath !== undefined && !styles) throw missingPart(stylesPath, source)
   const book: Workbook = {
     texts: new SharedTexts(
-      await readSharedStrings(related('sharedStrings', 'sharedStrings.xml'), source),
+      await readSharedStrings(part(pathOf('sharedStrings') ?? `${folder}sharedStrings.xml`), source),
       source,
     ),
-    dates: await readCellFormats(related('styles', 'styles.xml'), source),
+    dates: await readCellFormats(styles, source),
     from1904,
   }
   const chosen = requested === undefined ? undefined : findSheet(entries, requested, source)
@@ -88,13 +90,20 @@ export async function* readXlsxSheets(
     const member = part(path)
     // Skips chart sheets and dialogs.
     const isSheet = relation?.kind ? relation.kind === 'worksheet' : path.includes('worksheets/')
-    if (!member || !isSheet || (chosen !== undefined && k !== chosen)) return []
+    if (!isSheet || (chosen !== undefined && k !== chosen)) return []
+    if (!member && relation) throw missingPart(relation.path, source)
+    if (!member) return []
     const writer = new SheetWriter(name, source, area, count)
     return [{ writer, rows: convertSheet(member, writer, book, reading) }]
   })
   const isWhole = chosen === undefined && area === WHOLE_SHEET
   const oneOfSeveral = entries.length > 1 && chosen === undefined
   yield* convertSheets(sheets, { kind: 'workbook', oneOfSeveral, isWhole }, reading)
+}
+
+/** Creates the error for a part that the workbook names, but does not have. */
+function missingPart(path: string, source: string): Problem {
+  return badFile(source, `the workbook is damaged: its part ${excerpt(path)} is missing`)
 }
 
 /** Reads the names and relation ids of the sheets, and whether days count from 1904. */
