@@ -258,6 +258,7 @@ describe('Parquet', () => {
 
   it('a page whose header lacks sizes is refused, since the reader would not end', async () => {
     const file = await parquet('select (i % 50)::double as v from range(300) r(i)', ', parquet_version v2')
+    const chunk = parquetMetadata(Uint8Array.from(file)).row_groups[0].columns[0].meta_data!
     let lacking = 0
     for (let bit = 0; bit < 64 * 8; bit++) {
       const bytes = Uint8Array.from(file.subarray(4, file.length - 8))
@@ -271,9 +272,30 @@ describe('Parquet', () => {
       })()
       if (!header || !Object.values(header).includes(undefined)) continue
       lacking++
-      expect(() => checkPages(bytes.buffer)).toThrow(/damaged/)
+      expect(() => checkPages(bytes.buffer, chunk)).toThrow(/damaged/)
     }
     expect(lacking).toBeGreaterThan(0)
+  })
+
+  it('pages that do not have as many values as their chunk are refused', async () => {
+    const file = await parquet('select [1, 2] as l from range(60)', ', parquet_version v2')
+    const chunk = parquetMetadata(Uint8Array.from(file)).row_groups[0].columns[0].meta_data!
+    const start = Number(chunk.dictionary_page_offset ?? chunk.data_page_offset)
+    const end = start + Number(chunk.total_compressed_size)
+    const pages = Uint8Array.from(file.subarray(start, end)).buffer
+    checkPages(pages, chunk)
+    expect(() => checkPages(pages, { ...chunk, num_values: chunk.num_values + 4n })).toThrow(
+      /as many values as the file says/,
+    )
+  })
+
+  it('texts that are not UTF-8 are in Base64', async () => {
+    const file = await parquet("select 'abcde' as s, ['abcde'] as l from range(3)", ", codec 'uncompressed'")
+    const [found] = await readFile(
+      Buffer.from(file.toString('latin1').replaceAll('abcde', 'ab\u00ffde'), 'latin1'),
+    )
+    const base64 = Buffer.from('ab\u00ffde', 'latin1').toString('base64')
+    expect(found.rows).toEqual(Array.from({ length: 3 }, () => [base64, [base64]]))
   })
 
   it('a column whose values have another type is refused', async () => {
@@ -359,6 +381,12 @@ describe('Arrow', () => {
       expect([k, found[0].rows.flat().filter((value) => value === null)]).toEqual([k, []])
     }
     expect(refused).toBeGreaterThan(2)
+  })
+
+  it('texts that are not UTF-8 are refused', async () => {
+    const whole = tableToIPC(new Table({ s: vectorFromArray(['abcde'], new Utf8()) }), 'stream')
+    const odd = Buffer.from(Buffer.from(whole).toString('latin1').replace('abcde', 'ab\u00ffde'), 'latin1')
+    await expect(readFile(odd)).rejects.toThrow(/a text is not UTF-8/)
   })
 
   it('a file whose footer lists fewer batches than it has is refused', async () => {

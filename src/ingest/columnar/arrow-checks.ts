@@ -1,4 +1,5 @@
 // Refuses damaged Arrow data, of which the library would read missing or other values.
+import { isUtf8 } from 'node:buffer'
 import { type Batch, type Column, type Table, Type } from '@uwdata/flechette'
 import { RefusedFile } from './table.ts'
 
@@ -46,6 +47,9 @@ function checkBatch(batch: Buffers, visit: (column: Column<unknown>) => void): v
       break
     case Type.Utf8:
     case Type.LargeUtf8:
+      checkOffsets(offsets!, length, values!.length)
+      checkTexts(values as Uint8Array, offsets!, length)
+      break
     case Type.Binary:
     case Type.LargeBinary:
       checkOffsets(offsets!, length, values!.length)
@@ -75,6 +79,12 @@ function checkOffsets(offsets: ArrayLike<number>, length: number, size: number):
   if (offsets.length <= length || Number(offsets[0]) < 0 || Number(offsets[length]) > size)
     throw damagedError()
   for (let k = 0; k < length; k++) if (offsets[k] > offsets[k + 1]) throw damagedError()
+}
+
+/** Checks that the bytes of `length` texts are UTF-8: the library would read other characters. */
+function checkTexts(bytes: Uint8Array, offsets: ArrayLike<number>, length: number): void {
+  if (length > 0 && !isUtf8(bytes.subarray(Number(offsets[0]), Number(offsets[length]))))
+    throw new RefusedFile('a text is not UTF-8', 'Write it as binary data, which is stored in Base64.')
 }
 
 /** Checks that each key of a dictionary stands for a value of it. */

@@ -122,7 +122,7 @@ export const toNestedJson: ToJson = (value, lost) => {
 }
 
 /** Returns bytes as text if they are UTF-8, as old writers store strings, or else in Base64. */
-function decodeBytes(value: Uint8Array): string {
+export function decodeBytes(value: Uint8Array): string {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString(
     isUtf8(value) ? 'utf8' : 'base64',
   )

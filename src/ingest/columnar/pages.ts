@@ -1,14 +1,15 @@
 // Checks the pages of Parquet files: their headers, and their checksums, which not all writers store.
 import { crc32 } from 'node:zlib'
-import type { PageHeader } from 'hyparquet'
+import type { ColumnMetaData, PageHeader } from 'hyparquet'
 import { parquetHeader } from 'hyparquet/src/column.js'
 import { RefusedFile } from './table.ts'
 
 /**
- * Throws `RefusedFile` if a page of a chunk of a column differs from its checksum, or if its header has no usable sizes, with
- * which the reader would not end.
+ * Throws `RefusedFile` if a page of a chunk of a column differs from its checksum, if its header has no usable sizes, with
+ * which the reader would not end, or if the pages do not have as many values as the chunk.
  */
-export function checkPages(bytes: ArrayBuffer): void {
+export function checkPages(bytes: ArrayBuffer, { num_values: expected }: ColumnMetaData): void {
+  let count = 0
   const reader = { view: new DataView(bytes), offset: 0 }
   while (reader.offset < bytes.byteLength - 1) {
     const header = parquetHeader(reader)
@@ -19,8 +20,14 @@ export function checkPages(bytes: ArrayBuffer): void {
       throw new RefusedFile('a page is damaged: it differs from its checksum', 'Write the file again.')
     if (!hasSizes(header))
       throw new RefusedFile('a page is damaged: its header contradicts itself', 'Write the file again.')
+    count += header.data_page_header?.num_values ?? header.data_page_header_v2?.num_values ?? 0
     reader.offset += size
   }
+  if (count !== Number(expected))
+    throw new RefusedFile(
+      'pages are damaged: they do not have as many values as the file says',
+      'Write it again.',
+    )
 }
 
 /** Returns whether the numbers of values and bytes in a header are there, and not negative. */

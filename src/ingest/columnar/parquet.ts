@@ -15,7 +15,7 @@ import { createCodecs } from './codecs.ts'
 import { type ColumnarJob, FILE_DESCRIPTOR } from './decoder-messages.ts'
 import { findPlainPages, isFlatColumn, readFlatColumn } from './flat-column.ts'
 import { JsonText } from './json-text.ts'
-import { formatCachedDay, formatTimestamp, toNumberJson, toStringJson } from './json-values.ts'
+import { decodeBytes, formatCachedDay, formatTimestamp, toNumberJson, toStringJson } from './json-values.ts'
 import { checkPages } from './pages.ts'
 import { type ChunkByName, integerFormOf, isDecimal, isJson, parquetColumnOf } from './parquet-columns.ts'
 import { RefusedFile, type Table, type TableColumn } from './table.ts'
@@ -23,12 +23,13 @@ import { RefusedFile, type Table, type TableColumn } from './table.ts'
 /** Maximum rows of a row group. All values of a column chunk are in memory at once. */
 const MAX_GROUP_ROWS = 20_000_000
 
-/** Formats dates and timestamps as text. */
+/** Formats dates and timestamps as text, and texts that are not UTF-8 in Base64. */
 const parsers = {
   timestampFromMilliseconds: (ms: bigint) => formatTimestamp(ms, 1000n),
   timestampFromMicroseconds: (micros: bigint) => formatTimestamp(micros, 1_000_000n),
   timestampFromNanoseconds: (nanos: bigint) => formatTimestamp(nanos, 1_000_000_000n),
   dateFromDays: (days: number) => formatCachedDay(days),
+  stringFromBytes: (bytes: Uint8Array | undefined) => bytes && decodeBytes(bytes),
   // hyparquet types these by its own parsers.
 } as unknown as Partial<ParquetParsers>
 
@@ -96,7 +97,7 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
           const { meta_data: meta, file_path: elsewhere } = chunks.get(name) ?? {}
           const isFlat = meta && !elsewhere && isFlatColumn(fields[k], meta)
           const bytes = isFlat ? file.slice(...rangeOf(meta)) : undefined
-          if (bytes) checkPages(bytes)
+          if (bytes) checkPages(bytes, meta!)
           else checkChunks(group, name, file.slice)
           const pages = bytes && findPlainPages(bytes, to - from, fields[k])
           if (pages) {
@@ -118,7 +119,7 @@ function checkChunks(
   read: (start: number, end: number) => ArrayBuffer,
 ): void {
   for (const { meta_data: meta, file_path: elsewhere } of columns)
-    if (meta && !elsewhere && meta.path_in_schema[0] === name) checkPages(read(...rangeOf(meta)))
+    if (meta && !elsewhere && meta.path_in_schema[0] === name) checkPages(read(...rangeOf(meta)), meta)
 }
 
 /** Returns the chunks of a row group by the name of their column, the first one of each. */
