@@ -451,6 +451,17 @@ describe('a bucket', () => {
   })
 })
 
+it('a removed object takes along the part that a killed process has left', async () => {
+  const folder = temporaryFolder()
+  const objects = new FileObjects(`file:${folder.path}`)
+  await objects.put('abcdef', Buffer.from('1'))
+  const path = join(folder.path, 'ab', 'cd')
+  writeFileSync(join(path, 'abcdef.part'), 'cut')
+  await objects.remove('abcdef')
+  expect(readdirSync(path)).toEqual([])
+  folder.remove()
+})
+
 it('verify reports an object file that was changed', async () => {
   const place = join(folder.path, 'damaged')
   const test = await open(await newDatabase(inject('postgres')), `file:${place}`)

@@ -27,8 +27,8 @@ export class FileObjects implements ObjectStore {
     if (key !== this.marker) this.assertMarker()
     try {
       await this.makeFolder(dirname(path))
-      const partialFile = `${path}.${randomBytes(6).toString('hex')}.part`
-      const file = await open(partialFile, 'wx', 0o600)
+      const partialFile = partOf(path)
+      const file = await open(partialFile, 'w', 0o600)
       try {
         await file.writeFile(bytes)
         await file.sync()
@@ -38,7 +38,10 @@ export class FileObjects implements ObjectStore {
       } finally {
         await file.close()
       }
-      await rename(partialFile, path)
+      await rename(partialFile, path).catch((error) => {
+        // Only markers are written by several servers at once: another one was faster.
+        if (errorCodeOf(error) !== 'ENOENT' || !existsSync(path)) throw error
+      })
       await syncFolder(dirname(path))
     } catch (error) {
       throw this.toProblem(error, 'written to')
@@ -59,7 +62,10 @@ export class FileObjects implements ObjectStore {
 
   async remove(key: string): Promise<void> {
     try {
-      await rm(this.pathOf(key), { force: true })
+      const path = this.pathOf(key)
+      await rm(path, { force: true })
+      // Left by a process that was killed.
+      await rm(partOf(path), { force: true })
     } catch (error) {
       throw this.toProblem(error, 'written to')
     }
@@ -103,6 +109,11 @@ export class FileObjects implements ObjectStore {
       return new Problem('disk_full', `the disk with ${this.folder} is full (--blobs)`)
     return new Problem('overloaded', `${this.folder} cannot be ${action}: ${errorMessageOf(error)} (--blobs)`)
   }
+}
+
+/** Returns the name of the file of an object until it is complete. */
+function partOf(path: string): string {
+  return `${path}.part`
 }
 
 /** Creates one folder; false if it exists. */
