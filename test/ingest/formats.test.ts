@@ -547,6 +547,14 @@ describe('OpenDocument spreadsheets', () => {
       [-2, 'n', null, null],
     ])
     expect(found.warnings.join()).toMatch(/formula errors/)
+    const amount = (value: number, currency: string): string =>
+      `<table:table-cell office:value-type="currency" office:currency="${currency}" office:value="${value}"/>`
+    const mixed = [text('a'), amount(12.5, 'EUR'), amount(3, 'USD')]
+    const [amounts] = await readFile(await ods(sheet('One', mixed)))
+    expect([amounts.rows, amounts.warnings.join()]).toEqual([
+      [[12.5], [3]],
+      expect.stringMatching(/line 3: amounts in another currency|amounts in another currency.*line 3/),
+    ])
     const old = await ods(
       sheet('One', [
         text('a') + text('b'),

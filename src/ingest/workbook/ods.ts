@@ -104,6 +104,9 @@ class RowVisitor implements XmlVisitor {
   private isError = false
   /** Whether the cell has a formula without a value. */
   private isUncomputed = false
+  /** Currency of the current cell, and of the first amount of each column. */
+  private currency: string | undefined
+  private currencies: (string | undefined)[] = []
   /** Nesting of notes and phonetic hints, whose paragraphs do not belong to the cell. */
   private notes = 0
 
@@ -118,7 +121,10 @@ class RowVisitor implements XmlVisitor {
   }
 
   open({ name, attributes }: XmlTag): void {
-    if (name === 'table:table' && ++this.depth === 1) this.number = 0
+    if (name === 'table:table' && ++this.depth === 1) {
+      this.number = 0
+      this.currencies = []
+    }
     if (!this.isHere()) return
     switch (name) {
       case 'table:table-row':
@@ -132,6 +138,7 @@ class RowVisitor implements XmlVisitor {
       case 'table:covered-table-cell':
         this.repeated = parseRepeat(attributes['table:number-columns-repeated'])
         this.value = cellValueOf(attributes)
+        this.currency = attributes['office:currency']
         this.isError = attributes['calcext:value-type'] === 'error'
         this.isUncomputed =
           attributes['table:formula'] !== undefined && attributes['office:value-type'] === undefined
@@ -190,6 +197,11 @@ class RowVisitor implements XmlVisitor {
       this.reading.warnings.countLine(this.number + 1, 'formula errors were read as null')
       cell = ''
     }
+    if (this.currency !== undefined && this.currency !== (this.currencies[column] ??= this.currency))
+      this.reading.warnings.countLine(
+        this.number + 1,
+        'amounts in another currency than those above them were read as numbers',
+      )
     if (cell === undefined && this.isUncomputed)
       noteUncomputedFormula(this.number + 1, column, this.reading.warnings)
     if (cell !== undefined && cell !== '') {
