@@ -1,1 +1,1 @@
-export { parseDocument, stringify } from 'yaml'
+export { isPair, isScalar, parseDocument, stringify, visit } from 'yaml'
