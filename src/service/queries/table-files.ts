@@ -1,11 +1,11 @@
 /** Parquet files of grids for queries: copies of grids, each by the hash of its content. */
 import { createHash, randomBytes } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { constants, createWriteStream } from 'node:fs'
+import { access, mkdir, mkdtemp, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { Problem } from '../../contract/errors.ts'
+import { errorCodeOf, Problem } from '../../contract/errors.ts'
 import { takeUniqueName } from '../../contract/unique-name.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { ColumnStorage, StoredTable, TableColumn } from '../../sql/index.ts'
@@ -56,7 +56,7 @@ interface Reading {
 export class TableFiles {
   private folder: Promise<string> | undefined
 
-  /** `place`: folder next to the database; undefined: a temporary one, removed by `close`. */
+  /** `place`: folder next to the database. Without one that can be written: a temporary one, removed by `close`. */
   constructor(
     private readonly place: string | undefined,
     private readonly maxBytes: number,
@@ -156,7 +156,8 @@ export class TableFiles {
   }
 
   async close(): Promise<void> {
-    if (this.place === undefined && this.folder) await rm(await this.folder, { recursive: true, force: true })
+    const folder = await this.folder
+    if (folder !== undefined && folder !== this.place) await rm(folder, { recursive: true, force: true })
   }
 
   private open(): Promise<string> {
@@ -166,12 +167,22 @@ export class TableFiles {
 }
 
 async function openFolder(place: string | undefined): Promise<string> {
-  if (place === undefined) {
-    await removeOrphans()
-    return mkdtemp(join(tmpdir(), TEMPORARY_PREFIX))
+  if (place !== undefined && (await makeWritable(place))) return place
+  await removeOrphans()
+  return mkdtemp(join(tmpdir(), TEMPORARY_PREFIX))
+}
+
+/** Makes a folder. Returns false if nothing can be written there: a database can be on a disk that is only read. */
+async function makeWritable(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await access(folder, constants.W_OK)
+    return true
+  } catch (error) {
+    // Below a disk that is only read, a recursive `mkdir` says that the folder is missing.
+    if (/^(?:EROFS|EACCES|EPERM|ENOENT)$/.test(errorCodeOf(error))) return false
+    throw error
   }
-  await mkdir(place, { recursive: true, mode: 0o700 })
-  return place
 }
 
 /** Removes temporary folders that killed servers have left. */
