@@ -52,6 +52,8 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
   const fields = parquetSchema(metadata).children
   if (fields.length > mostColumns)
     throw new RefusedFile(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
+  if (metadata.row_groups.some(({ columns }) => columns.some((chunk) => chunk.crypto_metadata !== undefined)))
+    throw new RefusedFile('columns of this Parquet file are encrypted', 'Write it without encryption.')
   checkSizes(metadata, size, ratio)
   checkTypes(fields, metadata)
   const codecs = createCodecs(ratio)
