@@ -8,7 +8,7 @@ import type { CreatableFields } from '../../contract/resources/index.ts'
 import { parseRaw } from '../../json/index.ts'
 import { loadVisibleFile, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
-import type { FileRow } from '../store/aggregates/files.ts'
+import { type FileRow, MAX_IDLOCAL } from '../store/aggregates/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
 
 /** Returns the validated `source_fid` of a new file: a file of the same type that `principal` may read. */
@@ -49,9 +49,6 @@ export function encodeMetadata(metadata: unknown, limits: Limits): string {
   return text
 }
 
-/** Maximum number of a new file: nine digits, so that no request can use up all numbers. */
-const MAX_NEW_IDLOCAL = 999_999_999
-
 /** Returns the requested number of a new file; undefined if none was requested. Throws `conflict` if it was used. */
 export async function takeIdlocal(
   { files }: Writers,
@@ -59,8 +56,8 @@ export async function takeIdlocal(
   idlocal: number | null | undefined,
 ): Promise<number | undefined> {
   if (idlocal === undefined || idlocal === null) return undefined
-  if (idlocal < 0 || idlocal > MAX_NEW_IDLOCAL)
-    throw invalidField('idlocal', `must be a number from 0 to ${MAX_NEW_IDLOCAL}`)
+  if (idlocal < 0 || idlocal > MAX_IDLOCAL)
+    throw invalidField('idlocal', `must be a number from 0 to ${MAX_IDLOCAL}`)
   if (await files.reserveIdlocal(owner, idlocal)) return idlocal
   throw new Problem('conflict', `the number ${idlocal} was already used`, {
     field: 'idlocal',

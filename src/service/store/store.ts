@@ -14,7 +14,7 @@ import {
 } from './aggregates/audit.ts'
 import { DerivationReader, DerivationWriter } from './aggregates/derivations.ts'
 import { DraftReader, DraftWriter } from './aggregates/drafts.ts'
-import { FileReader, FileWriter } from './aggregates/files.ts'
+import { FileReader, FileWriter, MAX_IDLOCAL } from './aggregates/files.ts'
 import { FolderReader, FolderWriter } from './aggregates/folders.ts'
 import { GridWriter } from './aggregates/grid-writer.ts'
 import { GridReader } from './aggregates/grids.ts'
@@ -208,12 +208,16 @@ export interface DryStore extends Store {
   giveUp(): Promise<void>
 }
 
+/** First number of new files of dry runs that do not show the next ones: above all that files can have. */
+const FIRST_DRY_IDLOCAL = MAX_IDLOCAL + 1
+
 /**
  * Returns a store without commit, for dry runs. Each write is performed, so that what it checks is checked, and rolled
  * back. Later reads and writes see it: it is performed again before them, in their transaction. They throw `overloaded`
  * if new files get other numbers then, because others have taken them: results of earlier writes name these numbers.
+ * `takesOwnNumbers`: nobody can take them, but they are not those that the write would get.
  */
-export function withoutCommit(store: Store): DryStore {
+export function withoutCommit(store: Store, takesOwnNumbers = false): DryStore {
   const blobs = new UnkeptBlobs(store.blobs)
   const performed: { owners: readonly string[]; work: (writers: Writers) => Promise<unknown> }[] = []
   /** Numbers of the files of `performed`, which its results name. */
@@ -227,6 +231,7 @@ export function withoutCommit(store: Store): DryStore {
     let result: { value: T; idlocals: readonly number[] } | undefined
     const all = [...performed.flatMap((one) => one.owners), ...owners]
     const perform = async (writers: Writers): Promise<never> => {
+      if (takesOwnNumbers) writers.files.dryIdlocal = FIRST_DRY_IDLOCAL
       for (const one of performed) await one.work(writers)
       const { allocatedIdlocals } = writers.files
       if (!isDeepStrictEqual(allocatedIdlocals, idlocals))

@@ -24,6 +24,12 @@ onSqliteFirst('a write that is tried', (test) => {
     expect((await read())?.filename).toBe('tried')
     await test().service.store.write(['alice'], make('made meanwhile'))
     await expect(read()).rejects.toMatchObject({ code: 'overloaded' })
+    // A request with a long body takes numbers that nobody else can take.
+    const long = withoutCommit(test().service.store, true)
+    const tried = await long.write(['alice'], make('tried'))
+    await test().service.store.write(['alice'], make('made then'))
+    const found = await long.read(({ files }) => files.get('alice', tried.idlocal))
+    expect(found?.filename).toBe('tried')
   })
 
   itLong(

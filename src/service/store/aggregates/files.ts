@@ -182,12 +182,17 @@ function monotonicTimestamp(now: number) {
 /** Fields that decide which lists show a file. */
 const LIST_FIELDS = ['parent', 'trashed_at', 'hidden', 'world_readable'] as const
 
+/** Maximum number of a file: nine digits, so that no request can use up all numbers. */
+export const MAX_IDLOCAL = 999_999_999
+
 /** Delay of the index of words while files with numbers of their own are added, in ms. */
 const WORDS_DELAY_MS = 60_000
 
 export class FileWriter extends FileReader {
   /** Numbers that this transaction has allocated, in order. */
   readonly allocatedIdlocals: number[] = []
+  /** Of a dry run: the next number to allocate instead of the owner's. */
+  dryIdlocal: number | undefined
 
   constructor(
     db: Db,
@@ -241,8 +246,9 @@ export class FileWriter extends FileReader {
       .executeTakeFirst()
     if (!row) throw new Problem('not_found', `no user named ${owner}`)
     if (row.next_idlocal % NEW_FILES_PER_JOB === 0) await this.jobs.schedule(owner, 'words')
-    this.allocatedIdlocals.push(row.next_idlocal - 1)
-    return row.next_idlocal - 1
+    const idlocal = this.dryIdlocal === undefined ? row.next_idlocal - 1 : this.dryIdlocal++
+    this.allocatedIdlocals.push(idlocal)
+    return idlocal
   }
 
   /**
