@@ -73,27 +73,20 @@ class HistoryDialog {
       .map(({ name, made_at, made_by, expires_at, web_url }) => {
         const { pathname, search } = new URL(web_url)
         const made = `${formatTime(made_at)}${made_by === null ? '' : ` by ${made_by}`}`
-        return create(
-          'li',
-          {},
-          create('b', {}, `Draft ${name}`),
-          create('p', {}, `${made}, until ${formatTime(expires_at)}`),
-          create(
-            'div',
-            { class: 'actions' },
-            create('a', { href: pathname + search, 'aria-label': `Open draft ${name}` }, 'Open'),
-            createAction(
-              'Delete',
-              async () => {
-                await call('drafts.delete', { path: { id: name }, query: { fid: [this.fid] } as never })
-                await this.loadDrafts()
-                this.dialog.say(`The draft ${name} is deleted.`)
-              },
-              this.dialog.say,
-              { 'aria-label': `Delete draft ${name}` },
-            ),
-          ),
+        const remove = async (): Promise<void> => {
+          await call('drafts.delete', { path: { id: name }, query: { fid: [this.fid] } as never })
+          await this.loadDrafts()
+          this.dialog.say(`The draft ${name} is deleted.`)
+        }
+        const actions = create(
+          'div',
+          { class: 'actions' },
+          create('a', { href: pathname + search, 'aria-label': `Open draft ${name}` }, 'Open'),
+          createAction('Delete', remove, this.dialog.say, { 'aria-label': `Delete draft ${name}` }),
         )
+        const heading = create('b', {}, `Draft ${name}`)
+        const time = create('p', {}, `${made}, until ${formatTime(expires_at)}`)
+        return create('li', {}, create('div', {}, heading, time, actions))
       })
     this.drafts.replaceChildren(
       ...(items.length === 0
