@@ -54,11 +54,11 @@ const lazyChildProcess = {
   },
 }
 
-/** Modules of Kysely that every command would load, for statements that ours do not have. */
+/** Modules of Kysely that every command would load: for views, conditions of indexes, `merge`, and other schemas. */
 const UNUSED_KYSELY =
   /\/kysely\/dist\/esm\/(plugin\/(with-schema|immediate-value)\/.*|query-builder\/merge-query-builder|schema\/create-view-builder)\.js$/
 
-/** Leaves them out: their classes are undefined. */
+/** Leaves them out, since the store does not use them: their classes are undefined. */
 const withoutUnusedKysely = {
   name: 'without-unused-kysely',
   setup({ onLoad }) {

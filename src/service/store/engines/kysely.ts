@@ -6,7 +6,7 @@ import type { Db, Schema } from '../schema/schema.ts'
 export abstract class EngineConnection implements DatabaseConnection {
   readonly db: Db
 
-  constructor(dialect: Omit<Dialect, 'createDriver' | 'createIntrospector'>) {
+  constructor(dialect: Omit<Dialect, 'createDriver'>) {
     const driver = {
       init: async () => {},
       acquireConnection: async () => this,
@@ -16,10 +16,7 @@ export abstract class EngineConnection implements DatabaseConnection {
       rollbackTransaction: rejectCall,
       destroy: async () => {},
     }
-    const createIntrospector = (): never => {
-      throw new Error('the schema is known')
-    }
-    this.db = new Kysely<Schema>({ dialect: { ...dialect, createDriver: () => driver, createIntrospector } })
+    this.db = new Kysely<Schema>({ dialect: { ...dialect, createDriver: () => driver } })
   }
 
   abstract executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>>

@@ -1,6 +1,13 @@
 // The PostgreSQL engine: owner locks, retries and timeouts.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CompiledQuery, PostgresAdapter, PostgresQueryCompiler, type QueryResult, sql } from 'kysely'
+import {
+  type CompiledQuery,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  sql,
+} from 'kysely'
 import type Pg from 'pg'
 import type { Pool, PoolClient, QueryConfig } from 'pg'
 import { errorCodeOf, errorMessageOf, Problem } from '../../../contract/errors.ts'
@@ -267,6 +274,7 @@ class PostgresConnection extends EngineConnection {
     super({
       createAdapter: () => new PostgresAdapter(),
       createQueryCompiler: () => new PostgresQueryCompiler(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
     })
   }
 

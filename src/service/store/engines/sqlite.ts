@@ -1,5 +1,12 @@
 // The SQLite engine: one writer with group commit, several readers.
-import { type CompiledQuery, type QueryResult, SqliteAdapter, SqliteQueryCompiler, sql } from 'kysely'
+import {
+  type CompiledQuery,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { yieldToEventLoop } from '../../../json/index.ts'
 import type { Db } from '../schema/schema.ts'
@@ -133,6 +140,7 @@ class Connection extends EngineConnection {
     super({
       createAdapter: () => new SqliteAdapter(),
       createQueryCompiler: () => new SqliteQueryCompiler(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
     })
   }
 
