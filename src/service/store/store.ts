@@ -214,7 +214,7 @@ const FIRST_DRY_IDLOCAL = MAX_IDLOCAL + 1
 /**
  * Returns a store without commit, for dry runs. Each write is performed, so that what it checks is checked, and rolled
  * back. Later reads and writes see it: it is performed again before them, in their transaction. They throw `overloaded`
- * if new files get other numbers then, because others have taken them: results of earlier writes name these numbers.
+ * if its files do not get the same numbers again, because other requests have taken them: its results name these numbers.
  * `takesOwnNumbers`: nobody can take them, but they are not those that the write would get.
  */
 export function withoutCommit(store: Store, takesOwnNumbers = false): DryStore {
@@ -232,10 +232,12 @@ export function withoutCommit(store: Store, takesOwnNumbers = false): DryStore {
     const all = [...performed.flatMap((one) => one.owners), ...owners]
     const perform = async (writers: Writers): Promise<never> => {
       if (takesOwnNumbers) writers.files.dryIdlocal = FIRST_DRY_IDLOCAL
-      for (const one of performed) await one.work(writers)
       const { allocatedIdlocals } = writers.files
-      if (!isDeepStrictEqual(allocatedIdlocals, idlocals))
-        throw new Problem('overloaded', 'other files were made during the dry run')
+      for (const one of performed) {
+        await one.work(writers)
+        if (!isDeepStrictEqual(allocatedIdlocals, idlocals.slice(0, allocatedIdlocals.length)))
+          throw new Problem('overloaded', 'other files were made during the dry run')
+      }
       result = { value: await work(writers), idlocals: allocatedIdlocals }
       throw rolledBack
     }
