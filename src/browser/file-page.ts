@@ -32,12 +32,10 @@ try {
 }
 
 // With Back, browsers show a page as it was: its reader may have signed out meanwhile.
-addEventListener('pageshow', async ({ persisted }) => {
+addEventListener('pageshow', ({ persisted }) => {
   if (!persisted || !document.querySelector('form[action="/signout"]')) return
   document.body.hidden = true
-  const response = await fetch(location.href, { method: 'HEAD' }).catch(() => undefined)
-  if (response && (!response.ok || response.redirected)) location.reload()
-  else document.body.hidden = false
+  location.reload()
 })
 
 /** Numbers of rows and columns in the picture of a grid. */
