@@ -43,7 +43,7 @@ export class OpenChart {
     readonly chart: ColumnChart | undefined,
     /** Why only these can be changed; empty otherwise. */
     readonly restriction: string,
-    /** Figure with the data that the chart shows, if its columns cannot be loaded by themselves. */
+    /** Figure with the data that the chart shows, if it is `UNREADABLE`. */
     private readonly shown: Figure | undefined,
     private readonly themes: ReadonlyMap<string, Theme>,
   ) {}
@@ -54,7 +54,13 @@ export class OpenChart {
     const themes = [...listBuiltInThemes(), ...(serverTheme ? [serverTheme] : [])]
     const read = await readChart(figure)
     const [chart, restriction] = typeof read === 'string' ? [undefined, read] : [read, '']
-    const shown = chart ? undefined : (await loadFigure(fid, { inline_data: true })).figure
+    const shown =
+      restriction === UNREADABLE
+        ? await loadFigure(fid, { inline_data: true }).then(
+            (loaded) => loaded.figure,
+            () => undefined,
+          )
+        : undefined
     const themesByName = new Map(themes.map((theme) => [theme.name, theme]))
     return new OpenChart(figure, etag, chart, restriction, shown, themesByName)
   }
@@ -131,6 +137,9 @@ export class OpenChart {
   }
 }
 
+/** Why a chart has no options here: its columns cannot be loaded by themselves. */
+const UNREADABLE = 'You cannot read the grid of this chart, or it is gone.'
+
 /** Loads the figure of a chart, and its entity tag. */
 async function loadFigure(
   fid: string,
@@ -149,8 +158,7 @@ async function readChart(figure: Figure): Promise<ColumnChart | string> {
     const { spec, options } = readSpec(figure, grid)
     return { grid, type: spec.type, options }
   } catch (error) {
-    if (error instanceof ApiError && [403, 404, 410].includes(error.status))
-      return 'You cannot read the grid of this chart, or it is gone.'
+    if (error instanceof ApiError && [403, 404, 410].includes(error.status)) return UNREADABLE
     if (error instanceof Problem && error.code === 'usage')
       return 'This figure is not a chart of the columns of one grid.'
     throw error
