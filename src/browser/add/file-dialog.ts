@@ -92,8 +92,8 @@ export class FileDialog {
     // A page that is left stops the upload.
     const { signal } = this.abort
     addEventListener('beforeunload', (event) => this.isStoring && event.preventDefault(), { signal })
-    this.dialog.element.addEventListener('cancel', (event) => {
-      if (!this.isStoring) return
+    this.dialog.element.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || !this.isStoring) return
       event.preventDefault()
       this.dialog.say('The file is being sent. The button Close stops that.')
     })
@@ -119,25 +119,19 @@ export class FileDialog {
       create('div', { class: 'actions' }, this.button),
     )
     ;(this.target ? this.conflict : this.name).focus()
-    this.showPreview()
+    this.preview()
   }
 
   private showControls(): void {
     if (!this.controls.open) return
     this.controls.replaceChildren(
       this.controls.firstElementChild!,
-      this.reading.createControls(() => this.showPreview()),
+      this.reading.createControls(() => this.preview()),
     )
   }
 
-  /** Tries an upload. Says when the server is busy. */
-  private preview(name: string, body: Blob, headers: Record<string, string>): Promise<UploadResult> {
-    const onWaiting = (): void => this.dialog.say('The server does not answer now. It is asked again.')
-    return previewUpload(name, body, headers, { onSent: () => {}, onWaiting }, this.abort.signal)
-  }
-
   /** Reads the file, or its beginning, without storing it, and shows what it would become. */
-  private async showPreview(): Promise<void> {
+  private async preview(): Promise<void> {
     const number = ++this.number
     this.dialog.say('Reading the file …')
     try {
@@ -152,7 +146,7 @@ export class FileDialog {
       const freeName = this.target ? uploadNameOf(`preview ${Date.now()}`, name)! : name
       this.isPreviewWhole = beginning.isWhole
       const headers = { ...this.reading.toHeaders(), 'Gridline-On-Conflict': 'rename' }
-      const result = await this.preview(freeName, beginning.body, headers)
+      const result = await previewUpload(freeName, beginning.body, headers)
       if (number !== this.number) return
       this.show(result, beginning.isWhole)
       this.dialog.say('')
@@ -203,7 +197,7 @@ export class FileDialog {
                   { scope: 'col' },
                   name,
                   create('br'),
-                  this.reading.createTypeControl(name, type, () => this.showPreview()),
+                  this.reading.createTypeControl(name, type, () => this.preview()),
                 ),
               ),
             ),
@@ -229,7 +223,7 @@ export class FileDialog {
           createButton(text, () => {
             for (const change of changes) this.reading.change(change)
             this.showControls()
-            this.showPreview().then(() => this.focusNext())
+            this.preview().then(() => this.focusNext())
           }),
         ]),
       ),
@@ -344,7 +338,7 @@ export class FileDialog {
       this.assertTarget(result)
       await showDifference(this.dialog, { fid, result, draft, store })
     } else {
-      const result = await this.preview(file.name, file, { ...this.reading.toHeaders(), ...headers })
+      const result = await previewUpload(file.name, file, { ...this.reading.toHeaders(), ...headers })
       this.assertTarget(result)
       await showDifference(this.dialog, { fid, result, store })
     }

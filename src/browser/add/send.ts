@@ -46,26 +46,26 @@ function findLastRowEnd(bytes: Uint8Array): number {
   return end
 }
 
-/** Reads a file without storing it. Repeats the request while the server is busy. */
+/** Reads a file without storing it. */
 export function previewUpload(
   name: string,
   body: Blob,
   headers: Record<string, string>,
-  progress: Progress,
-  signal: AbortSignal,
 ): Promise<UploadResult> {
-  const all = {
-    ...nameHeaders(name),
-    ...headers,
-    'Gridline-Dry-Run': 'true',
-    'content-type': 'application/octet-stream',
-  }
-  return retry(() => call('grids.upload', { body, headers: all, signal }), progress, signal)
+  return call('grids.upload', {
+    body,
+    headers: {
+      ...nameHeaders(name),
+      ...headers,
+      'Gridline-Dry-Run': 'true',
+      'content-type': 'application/octet-stream',
+    },
+  })
 }
 
 /** Listeners of an upload. */
 interface Progress {
-  /** Bytes that the server has, of a file that is sent in parts. */
+  /** Bytes that the server has. */
   onSent(bytes: number): void
   /** The connection is lost; the upload goes on after the delay, in ms. */
   onWaiting(delay: number): void

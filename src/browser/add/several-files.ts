@@ -70,10 +70,8 @@ export function addSeveral(files: Chosen[], folder: string, target: Target | und
       let text: string
       try {
         const beginning = await previewBody(file)
-        const headers = { 'Gridline-On-Conflict': 'rename' }
-        const progress = { onSent: () => {}, onWaiting: () => {} }
         const result =
-          beginning && (await previewUpload(file.name, beginning.body, headers, progress, abort.signal))
+          beginning && (await previewUpload(file.name, beginning.body, { 'Gridline-On-Conflict': 'rename' }))
         text = result ? describe(result) : 'read while it is sent'
       } catch (error) {
         text = `cannot be read: ${formatError(error)}`
