@@ -42,7 +42,13 @@ export function toSqlCondition(text: string): string {
     const isPattern = token.kind === 'text' && /^i?like$/i.test(previous)
     previous = token.kind === 'word' ? token.text : ''
     if (isColumn) return `"${token.text.replaceAll('"', '""')}"`
-    return isPattern ? `'${token.text.replaceAll("'", "''")}' escape '\\'` : undefined
+    // Two signs without a space can be another one, or begin a comment.
+    const next = text[token.at + token.text.length] ?? ''
+    if (token.kind === 'sign' && !/[(),]/.test(token.text) && /\S/.test(next)) return `${token.text} `
+    if (!isPattern) return undefined
+    // A last backslash stands for itself.
+    const pattern = token.text.replace(/(?<!\\)(?:\\\\)*\\$/, '$&\\')
+    return `'${pattern.replaceAll("'", "''")}' escape '\\'`
   })
 }
 

@@ -223,6 +223,9 @@ it('as a condition of SQL, names are quoted and patterns say how they escape', (
   expect(toSqlCondition(String.raw`note like 'note\, 1%' and when > '2024-02-01' or not "a b" is null`)).toBe(
     String.raw`"note" like 'note\, 1%' escape '\' and "when" > '2024-02-01' or not "a b" is null`,
   )
+  expect(toSqlCondition("n!=5--3 and m%-2=0 and t like 'abc\\'")).toBe(
+    String.raw`"n"!= 5- - 3 and "m"% - 2= 0 and "t" like 'abc\\' escape '\'`,
+  )
   expect(toSqlCondition("`it's` ilike 'o''k%' and n in (1, 2)")).toBe(
     String.raw`"it's" ilike 'o''k%' escape '\' and "n" in (1, 2)`,
   )
