@@ -140,21 +140,21 @@ export function gridNameOf(fileName: string | undefined): string {
   const formatName = formatOfFileName(name)
   const format: FileFormat | undefined = formatName && fileFormats[formatName]
   const inner = format?.isArchive ? removeExtension(name) : name
-  return (formatOfFileName(inner) ? removeExtension(inner) : inner) || 'Untitled grid'
+  // A dot at the end only ends the name: there is no extension.
+  return (formatOfFileName(inner) ? removeExtension(inner) : inner.replace(/\.$/, '')) || 'Untitled grid'
 }
 
 /**
  * Returns the file name to send for a grid named `name`: with the extension of `file`, which decides how it
- * is parsed. Standard input has no extension. A name that itself ends like that of a file gets another extension, so
+ * is parsed. Standard input has no extension. A name that itself ends like that of a file gets an empty extension, so
  * that the grid keeps the name.
  */
 export function uploadNameOf(name: string | undefined, file: string | undefined): string | undefined {
   if (name === undefined) return file
   const isKnown = file !== undefined && formatOfFileName(file) !== undefined
   const extension = isKnown ? file.slice(removeCompressionExtension(file).lastIndexOf('.')) : ''
-  const own = /\.\w+$/.exec(name)?.[0] ?? ''
-  const fileNames = ['', own, '.txt'].map((inner) => name + inner + extension)
-  return fileNames.find((each) => gridNameOf(each) === name.normalize('NFC')) ?? fileNames[0]
+  const plain = name + extension
+  return gridNameOf(plain) === name.normalize('NFC') ? plain : `${name}.${extension}`
 }
 
 function removeExtension(name: string): string {

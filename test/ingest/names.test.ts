@@ -8,6 +8,7 @@ import {
   compressions,
   type FileFormat,
   fileFormats,
+  formatOfFileName,
   gridNameOf,
   uploadNameOf,
 } from '../../src/contract/formats.ts'
@@ -27,7 +28,17 @@ it('grid names have no extension of a format or compression', () => {
 })
 
 it('a grid gets the name that was given, also one that ends like the name of a file', () => {
-  for (const name of ['sales', 'sales.csv', 'report.2024', 'v2.json', 'x.zip', 'x.tar.gz', 'un.csv.zip'])
+  for (const name of [
+    'sales',
+    'sales.csv',
+    'report.2024',
+    'v2.json',
+    'x.zip',
+    'x.tar.gz',
+    'un.csv.zip',
+    'etc.',
+    'a..',
+  ])
     for (const file of [
       undefined,
       'data',
@@ -35,6 +46,8 @@ it('a grid gets the name that was given, also one that ends like the name of a f
     ])
       expect(gridNameOf(uploadNameOf(name, file))).toBe(name)
   expect(uploadNameOf('sales', 'f.csv.gz')).toBe('sales.csv.gz')
+  // Without an extension, the name says nothing about the format.
+  expect(formatOfFileName(uploadNameOf('plain.json', undefined)!)).toBe(undefined)
   expect(uploadNameOf(undefined, 'f.csv')).toBe('f.csv')
 })
 
