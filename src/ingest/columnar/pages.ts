@@ -26,7 +26,7 @@ export function checkPages(bytes: ArrayBuffer, { num_values: expected }: ColumnM
   if (count !== Number(expected))
     throw new RefusedFile(
       'pages are damaged: they do not have as many values as the file says',
-      'Write it again.',
+      'Write the file again.',
     )
 }
 

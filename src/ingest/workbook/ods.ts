@@ -197,11 +197,6 @@ class RowVisitor implements XmlVisitor {
       this.reading.warnings.countLine(this.number + 1, 'formula errors were read as null')
       cell = ''
     }
-    if (this.currency !== undefined && this.currency !== (this.currencies[column] ??= this.currency))
-      this.reading.warnings.countLine(
-        this.number + 1,
-        'amounts in another currency than those above them were read as numbers',
-      )
     if (cell === undefined && this.isUncomputed)
       noteUncomputedFormula(this.number + 1, column, this.reading.warnings)
     if (cell !== undefined && cell !== '') {
@@ -211,11 +206,21 @@ class RowVisitor implements XmlVisitor {
       for (let k = 0; k < repeated; k++) {
         row[column + k] = cell
         this.filled++
+        if (this.currency !== undefined) this.checkCurrency(column + k, this.currency)
       }
     }
     this.column += repeated
     this.value = undefined
     this.paragraphs = undefined
+  }
+
+  private checkCurrency(column: number, currency: string): void {
+    this.currencies[column] ??= currency
+    if (currency !== this.currencies[column])
+      this.reading.warnings.countLine(
+        this.number + 1,
+        'amounts in another currency than those above them were read as numbers',
+      )
   }
 
   /** Adds the current row, as often as it is repeated. */

@@ -56,7 +56,8 @@ export async function* readXlsxSheets(
   const members = new Map(
     (await listZipMembers(spooled, limits, source)).map((member) => [normalizePartName(member.path), member]),
   )
-  const part = (path: string): ArchiveEntry | undefined => members.get(normalizePartName(path))
+  const part = (path: string): ArchiveEntry | undefined =>
+    members.get(normalizePartName(path)) ?? members.get(normalizePartName(decodePath(path)))
   const mainPath =
     (await readRelations(part('_rels/.rels'), '', source)).find(({ kind }) => kind === 'officeDocument')
       ?.path ?? 'xl/workbook.xml'
@@ -122,6 +123,15 @@ async function readMainPart(
     },
   })
   return { entries, from1904 }
+}
+
+/** Decodes the path of a relation, which is a URI; others stay as they are. */
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }
 
 /** Normalizes a part name: `/` as separator, no leading `/`, lower case. */
