@@ -69,7 +69,7 @@ class HistoryDialog {
   async loadDrafts(): Promise<void> {
     const { drafts } = await call('drafts.list')
     const items = drafts
-      .filter(({ fid }) => fid === this.fid)
+      .filter(({ fid, is_new }) => fid === this.fid && !is_new)
       .map(({ name, made_at, made_by, expires_at, web_url }) => {
         const { pathname, search } = new URL(web_url)
         const made = `${formatTime(made_at)}${made_by === null ? '' : ` by ${made_by}`}`
@@ -92,7 +92,11 @@ class HistoryDialog {
       ...(items.length === 0
         ? []
         : [
-            create('p', {}, 'To publish a draft, drop its file on the page of the grid again.'),
+            create(
+              'p',
+              {},
+              this.isPlot ? '' : 'To publish a draft, drop its file on the page of the grid again.',
+            ),
             create('ul', { class: 'history' }, ...items),
           ]),
     )

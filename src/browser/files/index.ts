@@ -227,17 +227,17 @@ function listNames(names: readonly string[]): HTMLElement {
 /** Maximum number of files whose followers are listed. */
 const MAX_FOLLOWED = 50
 
-/** Returns files and what their folders contain, up to the maximum. */
+/** Returns files and what their folders contain, up to one more than the maximum. */
 async function listContents(files: readonly PageFile[]): Promise<PageFile[]> {
   const all = [...files]
-  for (let k = 0; k < all.length && all.length < MAX_FOLLOWED; k++) {
+  for (let k = 0; k < all.length && all.length <= MAX_FOLLOWED; k++) {
     const { fid, type } = all[k]
     if (type !== 'fold') continue
-    const { children } = await call('folders.get', { path: { fid }, query: { page_size: MAX_FOLLOWED } })
+    const { children } = await call('folders.get', { path: { fid }, query: { page_size: MAX_FOLLOWED + 1 } })
     for (const { fid, filename: name, filetype, owner } of children?.results ?? [])
       all.push({ fid, name, type: filetype, owner })
   }
-  return all.slice(0, MAX_FOLLOWED)
+  return all.slice(0, MAX_FOLLOWED + 1)
 }
 
 /** Shows what follows files and the contents of folders, and what becomes of it. */
@@ -246,7 +246,8 @@ async function showBroken(
   files: readonly PageFile[],
   when: 'meanwhile' | 'after',
 ): Promise<void> {
-  const all = await listContents(files)
+  const contents = await listContents(files)
+  const all = contents.slice(0, MAX_FOLLOWED)
   const own = new Set(all.map(({ fid }) => fid))
   const lists = await Promise.all(all.map((file) => listFollowers(file).catch(() => [])))
   const shown = files.length > 1 ? 'them' : files[0].type === 'fold' ? 'its files' : 'it'
@@ -259,6 +260,14 @@ async function showBroken(
     const text = `These ${who} ${shown}, ${what}:`
     return [create('div', { class: 'note' }, text, listNames([...names.values()]))]
   })
+  if (contents.length > all.length)
+    notes.push(
+      create(
+        'div',
+        { class: 'note' },
+        `Charts, grids and boards of the first ${MAX_FOLLOWED} files are listed.`,
+      ),
+    )
   dialog.body.prepend(...notes)
 }
 
