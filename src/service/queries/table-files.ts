@@ -56,7 +56,7 @@ interface Reading {
 export class TableFiles {
   private folder: Promise<string> | undefined
 
-  /** `place`: folder next to the database. Without one that can be written: a temporary one, removed by `close`. */
+  /** `place`: folder next to the database. If it is undefined or cannot be written, a temporary one, which `close` removes. */
   constructor(
     private readonly place: string | undefined,
     private readonly maxBytes: number,
@@ -156,7 +156,7 @@ export class TableFiles {
   }
 
   async close(): Promise<void> {
-    const folder = await this.folder
+    const folder = await this.folder?.catch(() => undefined)
     if (folder !== undefined && folder !== this.place) await rm(folder, { recursive: true, force: true })
   }
 
