@@ -13,6 +13,15 @@ it('keys and titles are texts as they are written', async () => {
     name: '2024',
     columns: { '1.10': 'a', '07': 'b', null: 'c' },
   })
+  expect(await parse('{1.10: a, 1.1: b, grid: 2024}')).toEqual({ '1.10': 'a', '1.1': 'b', grid: '2024' })
+  expect(await parse('x:\n  1.10: a\n  1.1: b\ngrid: 2024')).toEqual({
+    x: { '1.10': 'a', '1.1': 'b' },
+    grid: '2024',
+  })
+  expect(await parse('{"enum": [1.0, 2.0], "maximum": 18446744073709551615}')).toEqual({
+    enum: [1, 2],
+    maximum: 2 ** 64,
+  })
   expect(await parse('min: 0.50\nmax: 1e3\nenum: [1, 2.5, "007"]\n')).toEqual({
     min: 0.5,
     max: 1000,
@@ -22,14 +31,13 @@ it('keys and titles are texts as they are written', async () => {
 
 it('a number that would be another text is refused', async () => {
   for (const [text, message] of [
-    ['a: 1\nid: {enum: [007]}', 'a.yml: 007 could be a number or a text'],
-    ['enum: [1.10]', 'a.yml: 1.10 could be a number or a text'],
-    ['min: 12345678901234567891', 'a.yml: 12345678901234567891 could be a number or a text'],
+    ['a: 1\nid: {enum: [007]}', 'a.yml: 007 in line 2 could be a number or a text'],
+    ['enum: [1.10]', 'a.yml: 1.10 in line 1 could be a number or a text'],
   ])
     await expect(parse(text)).rejects.toMatchObject({ message })
   await expect(parse('a: 1\nid: {enum: [007]}')).rejects.toMatchObject({
     line: 2,
-    hint: 'Write "007" for a text, 7 for a number.',
+    hint: expect.stringMatching(/^Write "007" for a text/),
   })
 })
 

@@ -15,15 +15,45 @@ const MESSAGES: readonly (readonly [pattern: RegExp, message: string])[] = [
 ]
 
 /** Keys whose values are texts, also if they look like numbers: `title: 2.10`. */
-const TEXT_KEYS = /^(?:(?:.*[_-])?title|subtitle|name|source|description|text)$/
+const TEXT_KEYS = /^(?:(?:.*[_-])?title|subtitle|name|source|description|text|grid|table|chart)$/
+
+type Yaml = typeof import('../../vendor/yaml.ts')
+type Document = ReturnType<Yaml['parseDocument']>
+
+/**
+ * Makes keys, and the values of `TEXT_KEYS`, texts as they are written. Throws for numbers that may have been meant as
+ * texts: those with leading zeros, and choices that are written in another way than the number.
+ */
+function keepTexts(
+  { isPair, isScalar, visit }: Yaml,
+  document: Document,
+  refuse: (source: string, at?: number) => Problem,
+) {
+  visit(document, {
+    Pair(_, { key, value }) {
+      if (!isScalar(key)) return
+      if (key.source !== undefined) key.value = key.source
+      if (isScalar(value) && typeof value.value === 'number' && TEXT_KEYS.test(String(key.value)))
+        value.value = value.source
+    },
+    Scalar(_, { value, source = '', range }, path) {
+      if (typeof value !== 'number') return
+      const list = path.at(-2)
+      const isChoice = isPair(list) && isScalar(list.key) && list.key.value === 'enum'
+      if (/^[-+]?0\d/.test(source) || (isChoice && String(value) !== source)) throw refuse(source, range?.[0])
+    },
+  })
+}
 
 /** Parses the text of a YAML or JSON file. Throws a problem with this code, and the line at fault. */
 export async function parseYaml(file: string, text: string, code: ErrorCode): Promise<unknown> {
-  const { isPair, isScalar, parseDocument, visit } = await import('../../vendor/yaml.ts')
-  const document = ((): ReturnType<typeof parseDocument> => {
+  const yaml = await import('../../vendor/yaml.ts')
+  const { isScalar, parseDocument } = yaml
+  const textOf = (key: unknown): unknown => (isScalar(key) ? (key.source ?? key.value) : key)
+  const document = ((): Document => {
     try {
       // JSON is valid YAML.
-      return parseDocument(text, { prettyErrors: true })
+      return parseDocument(text, { prettyErrors: true, uniqueKeys: (a, b) => textOf(a) === textOf(b) })
     } catch (error) {
       if (error instanceof RangeError) throw new Problem(code, `${file}: is nested too deeply`)
       throw error
@@ -39,28 +69,15 @@ export async function parseYaml(file: string, text: string, code: ErrorCode): Pr
     })
   }
   try {
-    visit(document, {
-      Pair(_, { key, value }) {
-        // Keys are names as they are written, and some values texts.
-        if (!isScalar(key)) return
-        if (key.source !== undefined) key.value = key.source
-        if (isScalar(value) && typeof value.value === 'number' && TEXT_KEYS.test(String(key.value)))
-          value.value = value.source
-      },
-      Scalar(_, { value, source = '', range }, path) {
-        if (typeof value !== 'number') return
-        const list = path.at(-2)
-        const isChoice = isPair(list) && isScalar(list.key) && list.key.value === 'enum'
-        // As a text, it would be another one.
-        const isOther =
-          /^[-+]?0\d/.test(source) || !(Number.isSafeInteger(value) || /[.eE]|^0[xo]/.test(source))
-        if (isOther || (isChoice && String(value) !== source))
-          throw new Problem(code, `${file}: ${source} could be a number or a text`, {
-            line: text.slice(0, range?.[0]).split('\n').length,
-            hint: `Write "${source}" for a text${Number.isSafeInteger(value) || /[.eE]/.test(source) ? `, ${value} for a number` : ''}.`,
-          })
-      },
-    })
+    // JSON has quotes around all texts.
+    if (!isJson(text))
+      keepTexts(yaml, document, (source, at) => {
+        const line = text.slice(0, at).split('\n').length
+        return new Problem(code, `${file}: ${source} in line ${line} could be a number or a text`, {
+          line,
+          hint: `Write "${source}" for a text, or the number without zeros that add nothing.`,
+        })
+      })
     const value = document.toJS({ maxAliasCount: 100 })
     // Throws for a value that contains itself.
     JSON.stringify(value)
@@ -72,6 +89,15 @@ export async function parseYaml(file: string, text: string, code: ErrorCode): Pr
     const message = errorMessageOf(thrown)
     const known = MESSAGES.find(([pattern]) => pattern.test(message))
     throw new Problem(code, `${file}: ${known?.[1] ?? message}`)
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 
