@@ -12,6 +12,8 @@ type Buffers = Pick<Batch<unknown>, 'type' | 'length' | 'nullCount'> & {
   dictionary?: Column<unknown>
   /** Values that the keys of a dictionary stand for. */
   cache?: ArrayLike<unknown>
+  /** Of texts that lie in several buffers: returns the bytes of one. */
+  view?(index: number): Uint8Array
 }
 
 /** Throws `RefusedFile` if a buffer of a table is too short, or if offsets and keys lead out of one. */
@@ -48,7 +50,13 @@ function checkBatch(batch: Buffers, visit: (column: Column<unknown>) => void): v
     case Type.Utf8:
     case Type.LargeUtf8:
       checkOffsets(offsets!, length, values!.length)
-      checkTexts(values as Uint8Array, offsets!, length)
+      if (!areWholeTexts(values as Uint8Array, offsets!, length))
+        checkTexts(batch, (k) =>
+          (values as Uint8Array).subarray(Number(offsets![k]), Number(offsets![k + 1])),
+        )
+      break
+    case Type.Utf8View:
+      checkTexts(batch, (k) => batch.view!(k))
       break
     case Type.Binary:
     case Type.LargeBinary:
@@ -81,21 +89,35 @@ function checkOffsets(offsets: ArrayLike<number>, length: number, size: number):
   for (let k = 0; k < length; k++) if (offsets[k] > offsets[k + 1]) throw damagedError()
 }
 
-/** Checks that the bytes of `length` texts are UTF-8: the library would read other characters. */
-function checkTexts(bytes: Uint8Array, offsets: ArrayLike<number>, length: number): void {
-  if (length > 0 && !isUtf8(bytes.subarray(Number(offsets[0]), Number(offsets[length]))))
-    throw new RefusedFile('a text is not UTF-8', 'Write it as binary data, which is stored in Base64.')
+/** Checks that texts are UTF-8: the library would read other characters. Nulls may have any bytes. */
+function checkTexts(batch: Buffers, bytesAt: (index: number) => Uint8Array): void {
+  for (let k = 0; k < batch.length; k++)
+    if (!isUtf8(bytesAt(k)) && !isNull(batch, k))
+      throw new RefusedFile('a text is not UTF-8', 'Write it as binary data, which is stored in Base64.')
+}
+
+/** Returns whether texts that follow each other are UTF-8, so that none begins inside a character. */
+function areWholeTexts(bytes: Uint8Array, offsets: ArrayLike<number>, length: number): boolean {
+  if (length === 0) return true
+  const end = Number(offsets[length])
+  if (!isUtf8(bytes.subarray(Number(offsets[0]), end))) return false
+  for (let k = 1; k < length; k++)
+    if ((bytes[Number(offsets[k])] & 0xc0) === 0x80 && offsets[k] < end) return false
+  return true
+}
+
+function isNull({ nullCount, validity }: Buffers, index: number): boolean {
+  return nullCount > 0 && validity !== undefined && ((validity[index >> 3] >> (index & 7)) & 1) === 0
 }
 
 /** Checks that each key of a dictionary stands for a value of it. */
-function checkKeys({ length, nullCount, validity, values, cache }: Buffers): void {
+function checkKeys(batch: Buffers): void {
+  const { length, values, cache } = batch
   if (values!.length < length) throw damagedError()
   const count = cache!.length
   for (let k = 0; k < length; k++) {
     const key = Number(values![k])
-    if (key >= 0 && key < count) continue
-    const isNull = nullCount > 0 && validity !== undefined && ((validity[k >> 3] >> (k & 7)) & 1) === 0
-    if (!isNull) throw damagedError()
+    if (!(key >= 0 && key < count) && !isNull(batch, k)) throw damagedError()
   }
 }
 
