@@ -239,7 +239,7 @@ export class FileDialog {
   private async store(): Promise<void> {
     const name = this.target?.name ?? this.name.value.trim()
     if (name === '') return this.dialog.say('A name is needed.')
-    if (/[/\\]/.test(name))
+    if (!this.target && /[/\\]/.test(name))
       return this.dialog.say('A name cannot have / or \\. Name the folder in its own field.')
     if (this.conflict.value === 'key' && this.key.value.trim() === '')
       return this.dialog.say('Name the columns that identify a row.')
@@ -324,13 +324,15 @@ export class FileDialog {
     const headers = await this.targetHeaders(file.name)
     const { fid } = this.target!
     const store = async (): Promise<void> => {
-      await send(headers).catch((error) => {
-        throw error instanceof ApiError && error.status === 412
-          ? new Error(
-              'somebody else has changed this grid meanwhile. Nothing was stored: choose the file again',
-            )
-          : error
-      })
+      this.isStoring = true
+      try {
+        await send(headers)
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 412)) throw error
+        throw new Error('somebody else has changed this grid. Nothing was stored: choose the file again')
+      } finally {
+        this.isStoring = false
+      }
     }
     if (this.conflict.value === 'replace') {
       const draft = `browser-${Date.now().toString(36)}`
