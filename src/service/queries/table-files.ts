@@ -175,11 +175,13 @@ async function openFolder(place: string | undefined): Promise<string> {
 /** Makes a folder. Returns false if nothing can be written there: a database can be on a disk that is only read. */
 async function makeWritable(folder: string): Promise<boolean> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    // Not `recursive`: it may never end if the system refuses to create a folder. The database is in its parent.
+    await mkdir(folder, { mode: 0o700 }).catch((error) => {
+      if (errorCodeOf(error) !== 'EEXIST') throw error
+    })
     await access(folder, constants.W_OK)
     return true
   } catch (error) {
-    // Below a disk that is only read, a recursive `mkdir` says that the folder is missing.
     if (/^(?:EROFS|EACCES|EPERM|ENOENT)$/.test(errorCodeOf(error))) return false
     throw error
   }
