@@ -152,9 +152,9 @@ describe('evaluated', () => {
       { depthSize: 'small', withCrossShrink: true },
       fc.oneof(number.map(String), fc.constantFrom('n', 'm', '"unit price"')),
       fc
-        .tuple(tie('sum'), fc.constantFrom('+', '-', '*'), tie('sum'))
-        .map(([a, sign, b]) => `(${a} ${sign} ${b})`),
-      tie('sum').map((one) => `(- ${one})`),
+        .tuple(tie('sum'), fc.constantFrom('+', ' - ', '-', '*'), tie('sum'))
+        .map(([a, sign, b]) => `(${a}${sign}${b})`),
+      tie('sum').map((one) => `-${one}`),
     ),
   })).sum
   const text = fc.oneof(word.map(quoted), fc.constant('t'))
@@ -172,7 +172,7 @@ describe('evaluated', () => {
       fc
         .tuple(
           fc.constantFrom('like', 'not like', 'ilike'),
-          fc.constantFrom('a%', '%b%', '_b_', '%', 'A_', '', '%ä'),
+          fc.constantFrom('a%', '%b%', '_b_', '%', 'A_', '', '%ä', String.raw`a\%`, String.raw`b\_`, '%\\'),
         )
         .map(([kind, pattern]) => `t ${kind} ${quoted(pattern)}`),
       fc
@@ -202,7 +202,7 @@ describe('evaluated', () => {
             `(${k}, ${cells.map((cell) => (cell === null ? 'null' : typeof cell === 'string' ? quoted(cell) : String(cell))).join(', ')})`,
         )
         const found = await duck.runAndReadAll(
-          `select k from (select k, n::double n, m::double m, t::varchar t, b::boolean b, d::date d, u::double "unit price" from (values ${literals.join(', ')}) v(k, n, m, t, b, d, u)) where ${where} order by k`,
+          `select k from (select k, n::double n, m::double m, t::varchar t, b::boolean b, d::date d, u::double "unit price" from (values ${literals.join(', ')}) v(k, n, m, t, b, d, u)) where ${toSqlCondition(where)} order by k`,
         )
         const { columns: names, test } = bindWhere(parseWhere(where), columns)
         const places = names.map((name) => columns.findIndex((column) => column.name === name))
