@@ -13,14 +13,7 @@ import {
   onAction,
   openDialog,
 } from '../dom.ts'
-
-/** A file on the page. */
-interface PageFile {
-  fid: string
-  name: string
-  type: string
-  owner: string
-}
+import { listNames, type PageFile, showFollowers } from './followers.ts'
 
 /** Returns the file that a button belongs to. */
 function fileOf(element: Element): PageFile {
@@ -179,98 +172,6 @@ async function toggleStar(button: HTMLElement, { fid }: PageFile): Promise<void>
   }
 }
 
-/** Files that follow another one, by relation: who they are, and what happens to them while it is in the trash, and later. */
-const FOLLOWERS = {
-  'created plots': {
-    who: 'charts use',
-    meanwhile: 'and are empty until it is restored',
-    after: 'and stay empty',
-  },
-  'derived grids': {
-    who: 'grids are derived from',
-    meanwhile: 'and keep their content until it is restored',
-    after: 'and cannot follow any more',
-  },
-  boards: {
-    who: 'boards show',
-    meanwhile: 'and leave it out until it is restored',
-    after: 'and leave it out from then on',
-  },
-} as const
-
-/** Id of followers that are not listed. */
-const MORE = ''
-
-/** Lists what follows a file, with an entry for those beyond the first. */
-async function listFollowers({
-  fid,
-  type,
-}: PageFile): Promise<{ relation: string; fid: string; name: string }[]> {
-  if (type !== 'grid' && type !== 'plot') return []
-  const { graph } = await call('files.sources', { path: { fid } })
-  return graph.edges.map(({ relation, target }) => {
-    const { label, metadata } = graph.nodes[target]
-    // Others are links to more.
-    return metadata?.filetype === undefined
-      ? { relation, fid: MORE, name: 'and more' }
-      : { relation, fid: target, name: label }
-  })
-}
-
-/** Returns the names of files as a list. */
-function listNames(names: readonly string[]): HTMLElement {
-  const shown = names.slice(0, 12).map((name) => create('li', {}, name))
-  if (names.length > shown.length) shown.push(create('li', {}, `and ${names.length - shown.length} more`))
-  return create('ul', {}, ...shown)
-}
-
-/** Maximum number of files whose followers are listed. */
-const MAX_FOLLOWED = 50
-
-/** Returns files and what their folders contain, up to one more than the maximum. */
-async function listContents(files: readonly PageFile[]): Promise<PageFile[]> {
-  const all = [...files]
-  for (let k = 0; k < all.length && all.length <= MAX_FOLLOWED; k++) {
-    const { fid, type } = all[k]
-    if (type !== 'fold') continue
-    const { children } = await call('folders.get', { path: { fid }, query: { page_size: MAX_FOLLOWED + 1 } })
-    for (const { fid, filename: name, filetype, owner } of children?.results ?? [])
-      all.push({ fid, name, type: filetype, owner })
-  }
-  return all.slice(0, MAX_FOLLOWED + 1)
-}
-
-/** Shows what follows files and the contents of folders, and what becomes of it. */
-async function showBroken(
-  dialog: OpenDialog,
-  files: readonly PageFile[],
-  when: 'meanwhile' | 'after',
-): Promise<void> {
-  const contents = await listContents(files)
-  const all = contents.slice(0, MAX_FOLLOWED)
-  const own = new Set(all.map(({ fid }) => fid))
-  const lists = await Promise.all(all.map((file) => listFollowers(file).catch(() => [])))
-  const shown = files.length > 1 ? 'them' : files[0].type === 'fold' ? 'its files' : 'it'
-  const notes = Object.entries(FOLLOWERS).flatMap(([relation, { who, [when]: what }]) => {
-    const followers = lists.flat().filter((one) => one.relation === relation && !own.has(one.fid))
-    // What is more comes last.
-    followers.sort((a, b) => Number(a.fid === MORE) - Number(b.fid === MORE))
-    const names = new Map(followers.map(({ fid, name }) => [fid, name]))
-    if (names.size === 0) return []
-    const text = `These ${who} ${shown}, ${what}:`
-    return [create('div', { class: 'note' }, text, listNames([...names.values()]))]
-  })
-  if (contents.length > all.length)
-    notes.push(
-      create(
-        'div',
-        { class: 'note' },
-        `Charts, grids and boards of the first ${MAX_FOLLOWED} files are listed.`,
-      ),
-    )
-  dialog.body.prepend(...notes)
-}
-
 async function trashFiles(files: readonly PageFile[]): Promise<void> {
   const dialog = openDialog('Move to trash')
   dialog.body.append(
@@ -284,7 +185,7 @@ async function trashFiles(files: readonly PageFile[]): Promise<void> {
     ...(files.length > 1 ? [listNames(files.map(({ name }) => name))] : []),
   )
   dialog.body.append(createCommand(`gridline trash ${fidsOf(files)}`))
-  await showBroken(dialog, files, 'meanwhile')
+  await showFollowers(dialog, files, 'meanwhile')
   addAction(dialog, 'Move to trash', async () => {
     await forEachFile(dialog, files, ({ fid }) => call('files.trash', { path: { fid } }))
     leave(files)
@@ -313,7 +214,7 @@ async function deleteFiles(files: readonly PageFile[]): Promise<void> {
     create('p', {}, 'This cannot be undone: the files, their versions and their links end.'),
     listNames(files.map(({ name }) => name)),
   )
-  await showBroken(dialog, files, 'after')
+  await showFollowers(dialog, files, 'after')
   dialog.body.append(create('p', {}, create('label', {}, asked, ' I want to delete this for good')))
   dialog.body.append(createCommand(`gridline delete ${fidsOf(files)}`))
   addAction(
