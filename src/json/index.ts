@@ -8,6 +8,7 @@ export {
   yieldToEventLoop,
 } from './event-loop.ts'
 export { excerpt } from './excerpt.ts'
+export { isJson } from './is-json.ts'
 export {
   detectMoment,
   isCalendarDay,

@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { isObject } from '../../charts/figure/figure.ts'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { defaultLimits } from '../../contract/limits.ts'
+import { isJson } from '../../json/index.ts'
 import { nullNotFinite } from '../files/exact-json.ts'
 import { readWhole } from '../files/input.ts'
 
@@ -315,16 +316,6 @@ function findValueEnd(text: string, from: number): number | undefined {
     } else if (depth === 0) return undefined
   }
   return undefined
-}
-
-/** Returns whether a text is JSON. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Returns the name of a plot for a file: without folders and extension. */

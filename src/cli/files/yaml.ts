@@ -1,5 +1,6 @@
 // Parses and writes YAML files.
 import { type ErrorCode, errorMessageOf, Problem } from '../../contract/errors.ts'
+import { isJson } from '../../json/index.ts'
 
 /** Hints for frequent mistakes, by the code of their error. */
 const HINTS: Readonly<Record<string, string>> = {
@@ -89,15 +90,6 @@ export async function parseYaml(file: string, text: string, code: ErrorCode): Pr
     const message = errorMessageOf(thrown)
     const known = MESSAGES.find(([pattern]) => pattern.test(message))
     throw new Problem(code, `${file}: ${known?.[1] ?? message}`)
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -1,5 +1,7 @@
 // Detects the format of a file from its first bytes and its name.
+
 import { type FileFormat, fileFormats, formatOfFileName } from '../../contract/formats.ts'
+import { isJson } from '../../json/index.ts'
 
 export type Kind = FileFormat['reader']
 
@@ -67,13 +69,4 @@ function isJsonPrefix(text: string): boolean {
     else if (c === ',') cut = text.slice(0, k) + open.join('')
   }
   return isJson(text) || isJson(cut)
-}
-
-function isJson(line: string): boolean {
-  try {
-    JSON.parse(line)
-    return true
-  } catch {
-    return false
-  }
 }
