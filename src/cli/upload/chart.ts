@@ -5,14 +5,14 @@ import { formatArguments } from '../../charts/spec/options.ts'
 import type { AUTO, ChartType } from '../../charts/spec/types.ts'
 import { lookupOrUndefined } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { gridNameOf, uploadNameOf } from '../../contract/formats.ts'
+import { gridNameOf } from '../../contract/formats.ts'
 import { assertChart, createThemedChart } from '../charts/charts.ts'
 import { createOrUpdateChart, resolveChartOptions } from '../charts/upload-chart.ts'
 import type { Context } from '../core/context.ts'
 import { readTables } from '../files/local-columns.ts'
 import { loadLocalGrid } from '../files/local-data.ts'
 import { toParseOptions } from '../files/parse-options.ts'
-import { resolveDestination } from './destination.ts'
+import { resolveDestination, sentNameOf } from './destination.ts'
 import { isAddress, type LocalFile } from './expand.ts'
 import type { UploadOptions } from './options.ts'
 import type { UploadedGrid } from './result.ts'
@@ -47,7 +47,7 @@ export async function refuseChart(
   }
   // Appended rows need not have all columns of the grid.
   if (options.onConflict === 'append') return
-  const name = gridNameOf(uploadNameOf(options.name, basename(file)))
+  const name = gridNameOf(sentNameOf(file, options.name) ?? basename(file))
   await assertChart(name, tables[0].ingested.columns, type, options)
   // Of a chart that exists, other options stay: what it shows is known with its grid.
   const { path, parent } = await resolveDestination(await context.client(), options, local)

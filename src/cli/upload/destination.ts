@@ -8,6 +8,11 @@ import type { Option } from '../core/define.ts'
 import { resolveFolderId } from '../files/targets.ts'
 import type { LocalFile } from './expand.ts'
 
+/** Returns the file name to send for a file; undefined for standard input without `name`, the name of its grid. */
+export function sentNameOf(file: string, name: string | undefined): string | undefined {
+  return uploadNameOf(name, file === '-' ? undefined : basename(file))
+}
+
 /** Options of the destination of a grid. */
 export const destinationOptions = [
   { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
@@ -45,7 +50,7 @@ export async function resolveDestination(
   { file, folders, name: storedName }: LocalFile,
 ): Promise<{ path: string; parent?: number }> {
   const destination = await resolveDestinationHeaders(client, folder, folders)
-  const filename = storedName ?? gridNameOf(uploadNameOf(name, file === '-' ? undefined : basename(file)))
+  const filename = storedName ?? gridNameOf(sentNameOf(file, name))
   const folderPath = destination['Parent-Path']
   return {
     path: folderPath === undefined ? filename : `${folderPath}/${filename}`,

@@ -1,10 +1,9 @@
 // Dry runs of uploads, and the plans that they write.
-import { basename } from 'node:path'
 import { formatColumnType } from '../../charts/spec/column-names.ts'
 import { lookupOrUndefined } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
-import { gridNameOf, isNotice, uploadNameOf } from '../../contract/formats.ts'
+import { gridNameOf, isNotice } from '../../contract/formats.ts'
 import { readLimits } from '../../contract/limits.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { filetypeLabel, type GridDiff } from '../../contract/resources/index.ts'
@@ -14,7 +13,7 @@ import { makeRepeatable, openInput } from '../files/input.ts'
 import { loadLocalGrid } from '../files/local-data.ts'
 import { toParseOptions } from '../files/parse-options.ts'
 import type { TableView } from '../output/view.ts'
-import { resolveDestination } from './destination.ts'
+import { resolveDestination, sentNameOf } from './destination.ts'
 import { isAddress, type LocalFile } from './expand.ts'
 import type { DefinitionMaker } from './make-definitions.ts'
 import { type Removal, storedPathOf } from './mirror.ts'
@@ -89,7 +88,7 @@ export async function preview(
     })
   const input = await makeRepeatable(await openInput(file))
   const { ingestFile } = await import('../../ingest/index.ts')
-  const fileName = uploadNameOf(options.name, file === '-' ? undefined : basename(file))
+  const fileName = sentNameOf(file, options.name)
   const reading = {
     ...toParseOptions(options, input.name),
     fileName,

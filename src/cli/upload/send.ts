@@ -10,7 +10,7 @@ import {
   uploadInParts,
 } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { gridNameOf, uploadNameOf } from '../../contract/formats.ts'
+import { gridNameOf } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
@@ -20,7 +20,7 @@ import { createBody, createBufferInput, type Input, makeRepeatable, openInput } 
 import { listChildren } from '../files/pages.ts'
 import { toKeyHeaders } from '../files/parse-options.ts'
 import { FileMeter, Progress } from '../output/progress.ts'
-import { type DestinationHeaders, resolveDestinationHeaders } from './destination.ts'
+import { type DestinationHeaders, resolveDestinationHeaders, sentNameOf } from './destination.ts'
 import type { LocalFile } from './expand.ts'
 
 /** Size in bytes above which files are uploaded in parts. */
@@ -162,7 +162,7 @@ export class Sender {
   /** Tries an upload without changes. Returns what it would do; throws what would refuse it. */
   async dryRun({ file, folders }: LocalFile, input: Input): Promise<ResultOf<'grids.upload'>> {
     const { client } = await this.context.connect()
-    const name = uploadNameOf(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
+    const name = sentNameOf(file, this.options.name) ?? basename(file)
     const progress = new Progress(this.context.messages, input.name, input.size)
     try {
       return await client.tryCall('grids.upload', {
@@ -233,7 +233,7 @@ export class Sender {
   /** Uploads a file, in one request or in parts. Asks about data loss, then sends again. */
   private async sendOnce(transfer: Transfer, headers: Headers): Promise<ResultOf<'grids.upload'>> {
     const { client, isRemote, input, file, meter, ifMatch } = transfer
-    const name = uploadNameOf(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
+    const name = sentNameOf(file, this.options.name) ?? basename(file)
     const plainHeaders = { [FILE_NAME_HEADER]: encodeHeader(name), ...(ifMatch && { 'if-match': ifMatch }) }
     const isInParts =
       isRemote &&
@@ -307,7 +307,7 @@ export class Sender {
     if (!this.existingFiles.has(key))
       this.existingFiles.set(key, listFilesIn(client, destination).catch(emptyIfForbidden))
     const existing = (await this.existingFiles.get(key)!).get(
-      gridNameOf(uploadNameOf(this.options.name, basename(file))),
+      gridNameOf(sentNameOf(file, this.options.name) ?? basename(file)),
     )
     if (existing?.source_tag !== tag) return undefined
     // Making it public is a change.
