@@ -85,7 +85,9 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
 const INNER_MODULES: Readonly<Record<string, readonly string[]>> = {
   'service/grids': 'change alerts checks keys diff input reshape read service.ts column'.split(' '),
   'service/store':
-    'upkeep store.ts sqlite-files.ts migrate.ts migrations aggregates objects engines schema'.split(' '),
+    'upkeep dry-store.ts store.ts sqlite-files.ts migrate.ts migrations aggregates objects engines schema'.split(
+      ' ',
+    ),
 }
 /** Imports that are forbidden in spite of the order. */
 const APART: [from: string, to: string][] = [

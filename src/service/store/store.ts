@@ -1,5 +1,4 @@
 // Opens the store: the layer that holds all SQL, and no business rules.
-import { isDeepStrictEqual } from 'node:util'
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, type Limits } from '../../contract/limits.ts'
 import { AccountReader, AccountWriter } from './aggregates/accounts.ts'
@@ -14,7 +13,7 @@ import {
 } from './aggregates/audit.ts'
 import { DerivationReader, DerivationWriter } from './aggregates/derivations.ts'
 import { DraftReader, DraftWriter } from './aggregates/drafts.ts'
-import { FileReader, FileWriter, MAX_IDLOCAL } from './aggregates/files.ts'
+import { FileReader, FileWriter } from './aggregates/files.ts'
 import { FolderReader, FolderWriter } from './aggregates/folders.ts'
 import { GridWriter } from './aggregates/grid-writer.ts'
 import { GridReader } from './aggregates/grids.ts'
@@ -40,7 +39,6 @@ import { migrate } from './migrate.ts'
 import type { Blobs, Claim } from './objects/blobs.ts'
 import { Locations } from './objects/locations.ts'
 import { StoredBlobs } from './objects/stored-blobs.ts'
-import { UnkeptBlobs } from './objects/unkept-blobs.ts'
 import type { Db } from './schema/schema.ts'
 
 /** Readers of the store, by subject. */
@@ -200,72 +198,6 @@ export async function migrateDatabase(options: StoreOptions): Promise<string[]> 
   } finally {
     await engine.close()
   }
-}
-
-/** A store whose writes are rolled back. */
-export interface DryStore extends Store {
-  /** Removes the bytes that were stored meanwhile. */
-  giveUp(): Promise<void>
-}
-
-/** First number of new files of dry runs that do not show the next ones: above all that files can have. */
-const FIRST_DRY_IDLOCAL = MAX_IDLOCAL + 1
-
-/**
- * Returns a store without commit, for dry runs. Each write is performed, so that what it checks is checked, and rolled
- * back. Later reads and writes see it: it is performed again before them, in their transaction. They throw `overloaded`
- * if its files do not get the same numbers again, because other requests have taken them: its results name these numbers.
- * `takesOwnNumbers`: nobody can take them, but they are not those that the write would get.
- */
-export function withoutCommit(store: Store, takesOwnNumbers = false): DryStore {
-  const blobs = new UnkeptBlobs(store.blobs)
-  const performed: { owners: readonly string[]; work: (writers: Writers) => Promise<unknown> }[] = []
-  /** Numbers of the files of `performed`, which its results name. */
-  let idlocals: readonly number[] = []
-  const rolledBack = new Error('rolled back')
-  const run = async <T>(
-    owners: readonly string[],
-    work: (writers: Writers) => Promise<T>,
-    options?: WriteOptions,
-  ): Promise<{ value: T; idlocals: readonly number[] }> => {
-    let result: { value: T; idlocals: readonly number[] } | undefined
-    const all = [...performed.flatMap((one) => one.owners), ...owners]
-    const perform = async (writers: Writers): Promise<never> => {
-      if (takesOwnNumbers) writers.files.dryIdlocal = FIRST_DRY_IDLOCAL
-      const { allocatedIdlocals } = writers.files
-      for (const one of performed) {
-        await one.work(writers)
-        if (!isDeepStrictEqual(allocatedIdlocals, idlocals.slice(0, allocatedIdlocals.length)))
-          throw new Problem('overloaded', 'other files were made during the dry run')
-      }
-      result = { value: await work(writers), idlocals: allocatedIdlocals }
-      throw rolledBack
-    }
-    await store.write(all, perform, options).catch((error) => {
-      if (error !== rolledBack) throw error
-    })
-    return result!
-  }
-  const dry: DryStore = {
-    ...store,
-    isDry: true,
-    blobs,
-    withActor: () => dry,
-    forOwner: () => dry,
-    read: async (work) => (performed.length === 0 ? store.read(work) : (await run([], work)).value),
-    writeOnce: (key, work, options) =>
-      dry.write([key.owner, ...(options?.owners ?? [])], (writers) =>
-        writers.idempotency.runOnce(key, () => work(writers), options),
-      ),
-    async write(owners, work, options) {
-      const result = await run(owners, work, options)
-      performed.push({ owners, work })
-      idlocals = result.idlocals
-      return result.value
-    },
-    giveUp: () => blobs.giveUp(),
-  }
-  return dry
 }
 
 /** State shared by all stores of one engine. */

@@ -1,6 +1,7 @@
 // Dry runs on the server agree with the writes.
 import { expect, it } from 'vitest'
-import { type Writers, withoutCommit } from '../../../src/service/store/store.ts'
+import { withoutCommit } from '../../../src/service/store/dry-store.ts'
+import type { Writers } from '../../../src/service/store/store.ts'
 import { itLong, runs } from '../../support/property-runs.ts'
 import { onSqliteFirst } from '../../support/service.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '../../files/names.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { OWNER_SCOPE } from '../../store/aggregates/lists.ts'
-import { withoutCommit } from '../../store/store.ts'
+import { withoutCommit } from '../../store/dry-store.ts'
 import { checkColumnLoss, checkRowLoss, checkType, loadGrid, matchColumns } from '../input/match-columns.ts'
 import { type DataCall, parseUids } from '../input/reading-options.ts'
 import type { FileTables, Table } from '../input/tables.ts'
