@@ -92,11 +92,16 @@ export class FileDialog {
     // A page that is left stops the upload.
     const { signal } = this.abort
     addEventListener('beforeunload', (event) => this.isStoring && event.preventDefault(), { signal })
-    this.dialog.element.addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape' || !this.isStoring) return
-      event.preventDefault()
-      this.dialog.say('The file is being sent. The button Close stops that.')
-    })
+    // The button that was pressed is disabled, so the key is not pressed inside of the dialog.
+    addEventListener(
+      'keydown',
+      (event) => {
+        if (event.key !== 'Escape' || !this.isStoring) return
+        event.preventDefault()
+        this.dialog.say('The file is being sent. The button Close stops that.')
+      },
+      { signal },
+    )
     this.controls.addEventListener('toggle', () => this.showControls())
     const keyField = createField('Key', this.key, 'Rows with the same values in these columns are updated.')
     const showKey = (): void => {
