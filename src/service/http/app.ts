@@ -101,7 +101,7 @@ class App implements RequestService {
     const line = createLogLine(request, path)
     metrics.beginRequest()
     const reply = await this.dispatch(request, line, path, query).catch((error) =>
-      createErrorReply(error, request, line, path + (query && `?${query}`)),
+      createErrorReply(error, this.context, request, line, path + (query && `?${query}`)),
     )
     completeHeaders(reply.headers, line.request_id)
     line.status = reply.status
@@ -184,6 +184,7 @@ function createLogLine({ method, headers, address }: HttpRequest, path: string):
 /** Creates the response to a request that failed, a page for browsers, and logs the reason. */
 async function createErrorReply(
   thrown: unknown,
+  context: HttpContext,
   request: HttpRequest,
   line: LogLine,
   url: string,
@@ -194,7 +195,11 @@ async function createErrorReply(
   else if (error.status >= 500) line.reason = error.message
   if (!url.startsWith('/v2') && acceptsHtml(request.headers)) {
     const pages = await import('./web/pages.ts').catch(() => undefined)
-    if (pages) return pages.createErrorPage(toProblem(error), url, line.user)
+    const problem = toProblem(error)
+    // Who asks for a path that nothing handles is not known yet.
+    if (problem.status === 404)
+      line.user ??= (await authenticateRequest(context, request).catch(() => undefined))?.username
+    if (pages) return pages.createErrorPage(problem, url, line.user)
   }
   const response = createErrorResponse(error, {
     quirk: (problem) => findQuirkStatus(request.headers, problem.code),

@@ -22,4 +22,12 @@ onSqliteFirst('errors', (test) => {
       expect(answer.headers.get('x-request-id')).toMatch(/./)
     }
   })
+
+  it('the page of an unknown path has the name of who is signed in, and others are asked to sign in', async () => {
+    const open = async (user?: string) =>
+      (await test().ask(user, 'GET', '/nothing', { headers: { accept: 'text/html' } })).text
+    expect(await open('alice')).toContain('<a href="/~alice/">all your files</a>')
+    expect(await open('alice')).not.toContain('/signin')
+    expect(await open()).toContain('<a href="/signin?next=%2Fnothing">')
+  })
 })
