@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { decode, encode } from '@jridgewell/sourcemap-codec'
 import { build, context, transform } from 'esbuild'
@@ -106,6 +106,19 @@ const shortSchema = {
   },
 }
 
+/** Of package.json, commands read the version only. */
+const shortManifest = {
+  name: 'short-manifest',
+  setup({ onLoad }) {
+    const manifest = resolve('package.json')
+    onLoad({ filter: /package\.json$/ }, ({ path }) => {
+      if (path !== manifest) return undefined
+      const { version } = JSON.parse(readFileSync(path, 'utf8'))
+      return { contents: JSON.stringify({ version }), loader: 'json' }
+    })
+  },
+}
+
 /**
  * bin/code-cache.js reads the files as ASCII, which is faster. esbuild writes strings that way, but not patterns: other
  * characters of the sources become escapes, which mean the same in both.
@@ -145,6 +158,7 @@ const commonJs = {
     withoutUnusedKysely,
     vendorFiles,
     shortSchema,
+    shortManifest,
     withoutAsianTables,
   ],
   define: { 'import.meta.url': '__url' },
