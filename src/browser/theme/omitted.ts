@@ -1,12 +1,7 @@
 // Lists omitted data in the footer, and removes rows that cannot be drawn: see docs/guide.md#themes.
 import { listOf } from '../../charts/figure/lists.ts'
-import {
-  describeOmitted,
-  dropOtherTexts,
-  dropUnplacedRows,
-  findNegativeParts,
-  valueKeyOf,
-} from '../../charts/omitted.ts'
+import { describeOmitted, dropUnplacedRows, findNegativeParts, valueKeyOf } from '../../charts/omitted.ts'
+import { dropOtherTexts } from '../../charts/other-texts.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import type { Attributes, Draft } from './arrangement.ts'
 

@@ -2,7 +2,8 @@
 
 import { formatCount } from '../../contract/message-texts.ts'
 import { type Attributes, isObject } from '../figure/figure.ts'
-import { describeMissingRows, dropOtherTexts } from '../omitted.ts'
+import { describeMissingRows } from '../omitted.ts'
+import { dropOtherTexts } from '../other-texts.ts'
 import { humanizeName, pluralize } from '../spec/words.ts'
 import type { Transform } from './attributes.ts'
 
