@@ -177,6 +177,19 @@ export function createCommand(command: string): HTMLParagraphElement {
   return create('p', {}, 'On the command line: ', create('code', {}, command))
 }
 
+/** Returns a button that copies the text of a field; without permission, it selects the text. */
+export function createCopyButton(field: HTMLInputElement | HTMLTextAreaElement): HTMLButtonElement {
+  const button = createButton('Copy', async () => {
+    const isCopied = await navigator.clipboard?.writeText(field.value).then(
+      () => true,
+      () => false,
+    )
+    if (!isCopied) field.select()
+    button.textContent = isCopied ? 'Copied' : 'Press Ctrl+C to copy'
+  })
+  return button
+}
+
 /** Returns a field that takes the whole width of a dialog. */
 export function createWideField(label: string, field: HTMLElement, hint?: string): HTMLElement {
   return create(

@@ -1,21 +1,21 @@
 /// <reference lib="dom" />
-// Sharing a file: who can see it and why, people and teams, the secret link, and embedding.
+// Sharing a file: who can see it and why, people and teams, and the secret link.
 
-import { parseFid } from '../contract/fid.ts'
 import type { ResultOf } from '../contract/operations/index.ts'
-import { formatEmbedBlock } from '../contract/web/embed-block.ts'
 import { call, formatError, request } from './api.ts'
 import {
   create,
   createAction,
   createButton,
   createCommand,
+  createCopyButton,
   createField,
   createSelect,
   onAction,
   openDialog,
   runOnce,
 } from './dom.ts'
+import { createEmbedding } from './embedding.ts'
 
 onAction({
   share: (button) =>
@@ -143,7 +143,7 @@ class ShareDialog {
       create('h3', {}, 'Secret link'),
       share_key ? this.createLink(share_key) : this.createLinkOffer(),
       ...(this.privateItems.length > 0 || this.meta.share_items ? this.createItems() : []),
-      ...(this.file.type === 'plot' ? this.createEmbedding() : []),
+      ...(this.file.type === 'plot' ? createEmbedding(this.file, this.meta) : []),
       createCommand(`gridline share ${this.file.fid} --link${this.meta.share_items ? ' --with-items' : ''}`),
     )
     this.focusAgain(focused)
@@ -281,12 +281,11 @@ class ShareDialog {
   private createLink(key: string): HTMLElement {
     const url = `${location.origin}${new URL(this.meta.web_url).pathname}?share_key=${key}`
     const field = create('input', { value: url, readOnly: true, 'aria-label': 'Secret link' })
-    const copied = createButton('Copy', () => copy(field, copied))
     return create(
       'div',
       { class: 'filter' },
       field,
-      copied,
+      createCopyButton(field),
       this.createAction('Renew', async () => {
         if (await this.change({ share_key_enabled: false }, 'The link has ended.'))
           await this.change({ share_key_enabled: true }, 'The link is new. The former one has ended.')
@@ -332,71 +331,6 @@ class ShareDialog {
       create('p', { class: 'note' }, text),
     ]
   }
-
-  /** Returns the fields and the HTML that other pages embed a chart with. */
-  private createEmbedding(): HTMLElement[] {
-    const { world_readable, share_key, embed_url, web_url } = this.meta
-    const key = !world_readable && share_key ? `share_key=${share_key}` : ''
-    const form = createSelect(['script', 'frame', 'picture'], { class: 'short' })
-    const width = create('input', { value: '100%', class: 'short' })
-    const height = create('input', { value: '500', type: 'number', min: 100, max: 4000, class: 'short' })
-    const theme = createSelect(['light', 'dark', 'auto'], { class: 'short' })
-    const code = create('textarea', { rows: 4, readOnly: true, 'aria-label': 'HTML to embed' })
-    const copied = createButton('Copy', () => copy(code, copied))
-    const update = (): void => {
-      const size = {
-        width: /^\d{1,4}(?:px|%)?$/.test(width.value) ? width.value : '100%',
-        height: Number(height.value) || 500,
-      }
-      const origin = location.origin
-      const page = origin + new URL(web_url).pathname
-      const query = (...parts: string[]): string => {
-        const text = parts.filter((part) => part !== '').join('&')
-        return text && `?${text}`
-      }
-      const scheme = theme.value === 'light' ? '' : `theme=${theme.value}`
-      const name = escapeAttribute(this.file.name)
-      const picture = `${page.slice(0, -1)}.png${query(key, theme.value === 'dark' ? 'theme=dark' : '', `height=${size.height}`)}`
-      const texts: Record<string, string> = {
-        frame: `<iframe src="${escapeAttribute(origin + new URL(embed_url).pathname + query(key, scheme))}" title="${name}" width="${size.width}" height="${size.height}" style="border: 0" loading="lazy"></iframe>`,
-        picture: `<a href="${escapeAttribute(page + query(key))}"><img src="${escapeAttribute(picture)}" alt="${name}" width="${size.width}"></a>`,
-        script: formatEmbedBlock(
-          origin,
-          parseFid(this.file.fid)!,
-          this.file.name,
-          key === '' ? undefined : share_key!,
-        ),
-      }
-      code.value = texts[form.value]
-      // A block has the width of its column.
-      for (const field of [width, height, theme]) field.closest('label')!.hidden = form.value === 'script'
-    }
-    for (const field of [form, width, height, theme]) field.addEventListener('input', update)
-    const parts = [
-      create('h3', {}, 'Embed'),
-      ...(world_readable || key
-        ? []
-        : [
-            create(
-              'p',
-              { class: 'note' },
-              'The chart is private: others see it only if it is public or has a secret link.',
-            ),
-          ]),
-      create(
-        'div',
-        { class: 'fields' },
-        createField('As', form),
-        createField('Width', width),
-        createField('Height', height),
-        createField('Colors', theme),
-        create('div', { class: 'whole' }, code),
-      ),
-      copied,
-    ]
-    update()
-    return parts
-  }
 }
 
 /** Returns by what a control is known. */
@@ -407,18 +341,4 @@ function labelOf(control: Element | null): string {
     control?.textContent ??
     ''
   )
-}
-
-function escapeAttribute(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
-}
-
-/** Copies the text of a field; without permission, selects it. */
-async function copy(field: HTMLInputElement | HTMLTextAreaElement, button: HTMLButtonElement): Promise<void> {
-  const isCopied = await navigator.clipboard?.writeText(field.value).then(
-    () => true,
-    () => false,
-  )
-  if (!isCopied) field.select()
-  button.textContent = isCopied ? 'Copied' : 'Press Ctrl+C to copy'
 }
