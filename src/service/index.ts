@@ -36,6 +36,7 @@ import { openStore, resolveBesideDatabase, type Store, type StoreOptions } from 
 import { ResumableUploads } from './uploads/resumable.ts'
 import { UploadSpool } from './uploads/upload-spool.ts'
 
+export { ensureUser } from './accounts/accounts.ts'
 export type { ProviderOptions } from './accounts/oidc-users.ts'
 export { startHealthThread } from './http/health-thread.ts'
 export type { LogLine } from './http/http-context.ts'

@@ -35,8 +35,8 @@ export async function signInUser(
   groupTeams: readonly GroupTeam[],
 ): Promise<string> {
   const { owner: existing, leaver } = await findUser(store, person)
-  const names = existing === undefined ? await findFreeNames(store, person) : [existing]
   const teams = await loadTeams(store, groupTeams)
+  const names = existing === undefined ? await findFreeNames(store, person, teams) : [existing]
   for (const name of names) {
     const owners = [name, ...(leaver === undefined ? [] : [leaver]), ...teams.map(({ owner }) => owner)]
     const username = await store.withActor({ user: name }).write(owners, async (writers) => {
@@ -119,8 +119,16 @@ function findUser(store: Store, { issuer, subject, email, isVerified }: OidcUser
   })
 }
 
-/** Returns up to three unused usernames that are derived from the user's name. */
-async function findFreeNames(store: Store, { name }: OidcUser): Promise<string[]> {
+/**
+ * Returns up to three unused usernames that are derived from the user's name. Names of owners of teams are not free:
+ * who had one would own the team.
+ */
+async function findFreeNames(
+  store: Store,
+  { name }: OidcUser,
+  teams: readonly GroupTeam[],
+): Promise<string[]> {
+  const owners = new Set(teams.map(({ owner }) => owner.toLowerCase()))
   const plain = name
     .split('@')[0]
     .normalize('NFKD')
@@ -133,6 +141,7 @@ async function findFreeNames(store: Store, { name }: OidcUser): Promise<string[]
     const free: string[] = []
     for (const candidate of candidates) {
       const isTaken =
+        owners.has(candidate.toLowerCase()) ||
         (await accounts.findUserByName(candidate)) !== undefined ||
         (await accounts.findFormerOwner(candidate)) !== undefined ||
         (await accounts.hasCounter(candidate))

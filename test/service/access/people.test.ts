@@ -25,6 +25,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
         teams: [
           { group: 'eng', owner: 'alice', team: 'engineers' },
           { group: 'ops', owner: 'alice', team: 'operators' },
+          { group: 'leads', owner: 'Lead', team: 'leads' },
         ],
       },
     })
@@ -108,6 +109,11 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
     })
     const again = await signIn(person('carol', { preferred_username: 'renamed' }))
     expect((await me(again.session)).username).toBe('CarolC')
+  })
+
+  it('nobody who signs in gets the name of the owner of a team', async () => {
+    const { session } = await signIn(person('somebody', { preferred_username: 'lead', groups: ['leads'] }))
+    expect((await me(session)).username).toBe('lead-2')
   })
 
   it('each identity has one user, however names and addresses are spelled', async () => {
