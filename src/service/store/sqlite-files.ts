@@ -1,11 +1,12 @@
 // Backs up and restores SQLite database files.
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import {
   type Database,
   makeDatabasePrivate,
   openDatabase,
+  resolveDatabaseFile,
   sideFilesOf,
   syncPath,
 } from './engines/sqlite-database.ts'
@@ -55,7 +56,8 @@ export function assertRestorable(backupFile: string, file: string): void {
  * Replaces a database by a backup. Throws if a process uses the database. Returns the path that the previous
  * database was moved to; undefined if there was none.
  */
-export function restoreDatabase(backupFile: string, file: string): string | undefined {
+export function restoreDatabase(backupFile: string, target: string): string | undefined {
+  const file = resolveDatabaseFile(target)
   assertRestorable(backupFile, file)
   const part = `${file}.part`
   vacuumInto(backupFile, part)
@@ -64,12 +66,22 @@ export function restoreDatabase(backupFile: string, file: string): string | unde
   if (existsSync(file)) {
     for (let n = 1; previousFile === undefined || existsSync(previousFile); n++)
       previousFile = `${file}.before-restore-${n}`
-    renameSync(file, previousFile)
+    keepUnder(previousFile, file)
   }
   for (const path of sideFilesOf(file)) rmSync(path, { force: true })
   renameSync(part, file)
   syncPath(dirname(file))
   return previousFile
+}
+
+/** Gives a file a second name, so that it is never without its first one; without links, copies it. */
+function keepUnder(name: string, file: string): void {
+  try {
+    linkSync(file, name)
+  } catch {
+    copyFileSync(file, name, constants.COPYFILE_EXCL)
+    syncPath(name)
+  }
 }
 
 /** Returns whether another process has the database open. If not, checkpoints the write-ahead log. */

@@ -35,6 +35,7 @@ import { UrlRefreshReader, UrlRefreshWriter } from './aggregates/url-refreshes.t
 import { Quotas, UsageReader, UsageWriter } from './aggregates/usage.ts'
 import { VersionReader, VersionWriter } from './aggregates/versions.ts'
 import type { Engine, Transactions, WriteOptions } from './engines/engine.ts'
+import { resolveDatabaseFile } from './engines/sqlite-database.ts'
 import { migrate } from './migrate.ts'
 import type { Blobs, Claim } from './objects/blobs.ts'
 import { Locations } from './objects/locations.ts'
@@ -302,7 +303,7 @@ async function sweep(
 }
 
 function databaseFileOf(database: string): string {
-  return database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
+  return resolveDatabaseFile(database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
 }
 
 /** Returns the path of a folder next to a SQLite file; undefined in memory and for PostgreSQL. */

@@ -10,6 +10,7 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  realpathSync,
   rmSync,
   statSync,
 } from 'node:fs'
@@ -93,6 +94,16 @@ export function makeDatabasePrivate(file: string): void {
 /** Returns the size of the log of a database, in bytes. */
 export function logBytesOf(file: string): number {
   return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Returns the file that a database is, not a link to it: SQLite and others keep files next to that one. */
+export function resolveDatabaseFile(file: string): string {
+  try {
+    return file === ':memory:' ? file : realpathSync.native(file)
+  } catch {
+    // It does not exist yet, or opening it says what is wrong.
+    return file
+  }
 }
 
 /** Returns the files that SQLite keeps next to a database. */
