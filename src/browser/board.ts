@@ -221,20 +221,40 @@ function ownerOf(address: string): string | undefined {
   return /^\/(?:~|%7e)([^/]+)/i.exec(new URL(address).pathname)?.[1]
 }
 
-/** Follows a board: when a stream says that something has changed, charts look, and the rest is loaded with the page. */
+/**
+ * Follows a board while it is visible: when a stream says that something has changed, charts look, and the rest is
+ * loaded with the page. Browsers have six connections for all pages of a server, so that hidden pages must not keep any.
+ */
 function followBoard(board: HTMLElement, charts: BoardCharts, load: () => void): void {
-  const events = new EventSource(board.dataset.follow!)
+  let events: EventSource | undefined
   let known: string | undefined
-  events.addEventListener('state', ({ data }) => {
-    const isNew = known !== undefined && known !== data
-    known = data
-    if (!isNew) return
-    charts.look()
-    load()
-  })
-  // The server refuses the stream: the reader may not see the board any more, for example.
-  events.addEventListener('error', () => {
-    if (events.readyState === EventSource.CLOSED) load()
+  const stop = (): void => {
+    events?.close()
+    events = undefined
+  }
+  const follow = (): void => {
+    stop()
+    if (document.visibilityState === 'hidden') return
+    const stream = new EventSource(board.dataset.follow!)
+    events = stream
+    stream.addEventListener('state', ({ data }) => {
+      const isNew = known !== undefined && known !== data
+      known = data
+      if (!isNew) return
+      charts.look()
+      load()
+    })
+    // The server refuses the stream: the reader may not see the board any more, for example.
+    stream.addEventListener('error', () => {
+      if (stream.readyState === EventSource.CLOSED && stream === events) load()
+    })
+  }
+  follow()
+  document.addEventListener('visibilitychange', follow)
+  addEventListener('pagehide', stop)
+  // The page is shown again as it was left.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) follow()
   })
 }
 

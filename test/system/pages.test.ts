@@ -1,7 +1,7 @@
 // The pages of plots in a real browser, from a real server.
 import type { Frame } from 'puppeteer-core'
 import { describe, expect, it } from 'vitest'
-import { inBrowser, nothing, type Visit } from '../support/browser.ts'
+import { inBrowser, nothing, openPage, type Visit } from '../support/browser.ts'
 import { itLong } from '../support/property-runs.ts'
 import { scatter } from '../support/service.ts'
 
@@ -126,6 +126,36 @@ describe('pages of plots in a browser', () => {
     const shownText = () => visit.page.$eval('.board', (element) => element.textContent)
     await expect.poll(shownText, { timeout: 60_000 }).toMatch(/^This board is not shared with you any more/)
     await visit.close()
+  })
+
+  it('a board that is left keeps no connection, and follows again when it is shown again', async () => {
+    const { test, browser, url } = site()
+    const json = { content: { settings: { board: { rows: [] } } }, filename: 'left', world_readable: true }
+    const { fid } = (await test.ask('alice', 'POST', '/v2/dashboards', { json })).json.file
+    const page = await openPage(browser)
+    await page.evaluateOnNewDocument(() => {
+      const streams: EventSource[] = []
+      Object.assign(window, {
+        streams,
+        EventSource: class extends EventSource {
+          constructor(address: string) {
+            super(address)
+            streams.push(this)
+          }
+        },
+      })
+    })
+    await page.goto(url + pathOf(fid))
+    const states = (event?: string) =>
+      page.evaluate((name) => {
+        if (name) dispatchEvent(new PageTransitionEvent(name, { persisted: true }))
+        const { streams } = window as unknown as { streams: EventSource[] }
+        return streams.map(({ readyState }) => readyState === EventSource.CLOSED)
+      }, event)
+    expect(await states()).toEqual([false])
+    expect(await states('pagehide')).toEqual([true])
+    expect(await states('pageshow')).toEqual([true, false])
+    await page.close()
   })
 
   it('all rows of a filter with a default can be chosen, and what is typed stays while data change', async () => {
