@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // The account page: keys, sessions and teams.
 import { call, formatError } from './api.ts'
-import { create, createAction, createField, createSelect, findSection } from './dom.ts'
+import { create, createAction, createField, createSelect, findSection, pressOnEnter } from './dom.ts'
 
 /** Lifetimes of a new key, in days. */
 const LIFETIMES = [
@@ -32,14 +32,6 @@ const keys = findSection('keys')
 const teams = findSection('teams')
 const status = create('p', { role: 'status' })
 keys.before(status)
-
-/** Lets Enter in a field press a button. */
-function pressOnEnter(field: HTMLInputElement, button: HTMLButtonElement): HTMLButtonElement {
-  field.addEventListener('keydown', ({ key }) => {
-    if (key === 'Enter') button.click()
-  })
-  return button
-}
 
 /** Returns a button that acts, and shows its error on the page. */
 function act(label: string, action: () => Promise<unknown>, more = {}): HTMLButtonElement {

@@ -124,6 +124,11 @@ export function openDialog(
     element.remove()
     options.onClose?.()
   })
+  // The key that opened the dialog may be down still: its repetitions press nothing.
+  element.addEventListener('keydown', (event) => {
+    if (event.repeat && event.key === 'Enter' && event.target instanceof HTMLButtonElement)
+      event.preventDefault()
+  })
   document.body.append(element)
   element.showModal()
   return {
@@ -134,6 +139,14 @@ export function openDialog(
     },
     close: () => element.close(),
   }
+}
+
+/** Lets Enter in a field press a button, once for each time it is pressed, but not when it ends the input of a word. */
+export function pressOnEnter(field: HTMLElement, button: HTMLButtonElement): HTMLButtonElement {
+  field.addEventListener('keydown', ({ key, isComposing, repeat }) => {
+    if (key === 'Enter' && !isComposing && !repeat) button.click()
+  })
+  return button
 }
 
 /** Runs an action once at a time: its buttons are disabled meanwhile, so that a second click does nothing. */

@@ -13,6 +13,7 @@ import {
   createSelect,
   onAction,
   openDialog,
+  pressOnEnter,
   runOnce,
 } from './dom.ts'
 import { createEmbedding } from './embedding.ts'
@@ -121,7 +122,8 @@ class ShareDialog {
       return true
     } catch (error) {
       const { status } = error as { status?: number }
-      await this.load().catch(() => {})
+      // A choice that was not stored is not shown.
+      await this.load().catch(() => this.show())
       this.dialog.say(
         status === 412
           ? 'Somebody else has changed this file. This is how it is now; nothing was changed.'
@@ -214,9 +216,7 @@ class ShareDialog {
     const add: HTMLButtonElement = createButton('Add', () =>
       runOnce([add], () => this.add(name.value.trim(), right.value === 'true')),
     )
-    name.addEventListener('keydown', ({ key }) => {
-      if (key === 'Enter') add.click()
-    })
+    pressOnEnter(name, add)
     this.listKnown().then(
       (names) => known.replaceChildren(...names.map((one) => new Option(one, one))),
       () => {},

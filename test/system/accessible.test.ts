@@ -135,6 +135,70 @@ async function look(page: Page, name: string, path: string): Promise<object> {
   return found
 }
 
+it('long names without spaces fit on a phone, on pages and in dialogs', async () => {
+  const { test, url } = site()
+  const name = 'regional_sales_2024_q3_export_final_reviewed_by_finance_v2_wind'
+  const { fid: grid } = await test.grid('alice', `${name}_grid`, { [name]: [1] })
+  const { file } = await test.plot('alice', { data: [], layout: {} }, { filename: name })
+  const rows = [{ items: [{ plot: file.fid }, { number: grid, value: 'count' }, { table: grid }] }]
+  const json = { content: { settings: { board: { rows } } }, filename: `${name}_board` }
+  const { fid: board } = (await test.ask('alice', 'POST', '/v2/dashboards', { json })).json.file
+  const page = await site().signIn('alice')
+  await page.setViewport({ width: 360, height: 800 })
+  const wide: string[] = []
+  for (const fid of [grid, file.fid, board]) {
+    const open = () => page.goto(`${url}/~${fid.replace(':', '/')}/`, { waitUntil: 'load' })
+    await open()
+    const measure = async (what: string): Promise<void> => {
+      const isWide = await page.evaluate(() =>
+        [document.documentElement, document.querySelector('dialog[open]')].some(
+          (one) => one !== null && one.scrollWidth > one.clientWidth,
+        ),
+      )
+      if (isWide) wide.push(`${fid}: ${what}`)
+    }
+    await measure('page')
+    for (const action of ['trash', 'share', 'rename']) {
+      await open()
+      await page.click(`[data-action=${action}]`)
+      await page.waitForSelector('dialog .actions, dialog h3')
+      await measure(action)
+    }
+  }
+  expect(wide).toEqual([])
+  await page.close()
+})
+
+it('a key that is held down confirms nothing in the dialog that it opens', async () => {
+  const { test, url } = site()
+  const { fid } = await test.grid('alice', 'held', { a: [1] })
+  const page = await site().signIn('alice')
+  await page.goto(`${url}/~${fid.replace(':', '/')}/`)
+  for (const [action, confirmed] of [
+    ['trash', 'button'],
+    ['move', 'input'],
+  ]) {
+    await page.focus(`[data-action=${action}]`)
+    await page.keyboard.down('Enter')
+    await page.waitForSelector(`dialog ${confirmed}:focus`)
+    for (let k = 0; k < 5; k++) await page.keyboard.down('Enter')
+    await page.keyboard.up('Enter')
+    expect(await page.$eval('dialog [role=status]', ({ textContent }) => textContent)).toBe('')
+    await page.keyboard.press('Escape')
+    await page.waitForFunction(() => document.querySelector('dialog') === null)
+  }
+  // Enter that ends a word of Chinese or Japanese is no confirmation.
+  await page.click('[data-action=rename]')
+  await page.waitForSelector('dialog input:focus')
+  await page.$eval('dialog input', (field) => {
+    ;(field as HTMLInputElement).value = 'half'
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true }))
+  })
+  const { json } = await test.ask('alice', 'GET', `/v2/files/${fid}`)
+  expect([json.filename, json.deleted]).toEqual(['held', false])
+  await page.close()
+})
+
 it('public pages are accessible', async () => {
   const page = await openPage(site().browser)
   const found: object[] = []

@@ -61,6 +61,20 @@ const said = (page: Page, text: string) =>
     text,
   )
 
+it('the keyboard goes from the button into the form, and back when it is closed', async () => {
+  const page = await signedIn('alice')
+  await page.focus('[data-action=edit]')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('#edit :is(select, input):focus')
+  for (let tabs = 0; tabs < 100; tabs++) {
+    await page.keyboard.press('Tab')
+    if (await page.evaluate(() => document.activeElement?.textContent === 'Close')) break
+  }
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('[data-action=edit]:focus')
+  await page.close()
+})
+
 it('the form saves only its changes', async () => {
   const page = await signedIn('alice')
   const before = await figure()

@@ -202,6 +202,12 @@ export class EditForm {
       flags.length > 0 ? `gridline plot set ${fid} ${flags.join(' ')}` : `gridline plot options ${fid}`
   }
 
+  /** Focuses the first field that is shown. */
+  focusFirst(): void {
+    const fields = [...this.element.querySelectorAll<HTMLElement>('select, input')]
+    fields.find(({ offsetParent }) => offsetParent !== null)?.focus({ preventScroll: true })
+  }
+
   /** Focuses the field of a part of the chart. */
   focusPart({ kind, name, index = 0 }: ChartPart, isGrouped: boolean): void {
     const field =

@@ -92,6 +92,7 @@ function openForm(): void {
 function stopEditing(): void {
   workbench.classList.remove('editing')
   panel.hidden = true
+  document.querySelector<HTMLElement>('[data-action="edit"]')?.focus({ preventScroll: true })
   scrollTo(0, 0)
 }
 
@@ -121,6 +122,8 @@ async function start(): Promise<void> {
   writeFields()
   // It can be used before the chart is drawn.
   form.inert = false
+  // The button that opened the form is hidden.
+  if (document.activeElement === document.body) edit.focusFirst()
   if (!opened.chart)
     edit.showStatus(`${opened.restriction} Only its title, theme and size can be changed here.`)
   await showPreview()

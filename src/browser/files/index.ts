@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // Actions on files and folders, alone and several at once.
-import { call, formatError, request } from '../api.ts'
+import { ApiError, call, formatError, request } from '../api.ts'
 import {
   create,
   createAction,
@@ -12,6 +12,7 @@ import {
   type OpenDialog,
   onAction,
   openDialog,
+  pressOnEnter,
 } from '../dom.ts'
 import { listNames, type PageFile, showFollowers } from './followers.ts'
 
@@ -44,9 +45,7 @@ function addAction(
   dialog.body.append(create('div', { class: 'actions' }, button))
   const field = dialog.body.querySelector<HTMLElement>('input, select')
   ;(field ?? button).focus()
-  field?.addEventListener('keydown', ({ key }) => {
-    if (key === 'Enter') button.click()
-  })
+  if (field) pressOnEnter(field, button)
 }
 
 /** Changes a file, if it is still as it was when the dialog was opened. */
@@ -54,7 +53,12 @@ async function openUpdate(fid: string): Promise<(json: object) => Promise<void>>
   const response = await request('files.get', { path: { fid } })
   const etag = response.headers.get('etag')
   return async (json) => {
-    await call('files.update', { path: { fid }, json, headers: { 'if-match': etag ?? undefined } })
+    try {
+      await call('files.update', { path: { fid }, json, headers: { 'if-match': etag ?? undefined } })
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 412)) throw error
+      throw new Error('Somebody else has changed this file. Load the page again to see how it is now.')
+    }
   }
 }
 
@@ -101,7 +105,9 @@ async function moveFiles(files: readonly PageFile[]): Promise<void> {
     () => {},
   )
   addAction(dialog, 'Move', async () => {
-    const path = field.value.trim()
+    // Names may begin or end with spaces.
+    const isFolder = [...list.children].some((option) => (option as HTMLOptionElement).value === field.value)
+    const path = isFolder ? field.value : field.value.trim()
     const place = path === '' ? { parent: -1 } : { parent_path: path }
     await forEachFile(dialog, files, (file) => call('files.update', { path: { fid: file.fid }, json: place }))
     location.reload()
@@ -185,7 +191,7 @@ async function trashFiles(files: readonly PageFile[]): Promise<void> {
     ...(files.length > 1 ? [listNames(files.map(({ name }) => name))] : []),
   )
   dialog.body.append(createCommand(`gridline trash ${fidsOf(files)}`))
-  await showFollowers(dialog, files, 'meanwhile')
+  await showFollowers(dialog, files, 'meanwhile').catch((error) => dialog.say(formatError(error)))
   addAction(dialog, 'Move to trash', async () => {
     await forEachFile(dialog, files, ({ fid }) => call('files.trash', { path: { fid } }))
     leave(files)
@@ -214,7 +220,7 @@ async function deleteFiles(files: readonly PageFile[]): Promise<void> {
     create('p', {}, 'This cannot be undone: the files, their versions and their links end.'),
     listNames(files.map(({ name }) => name)),
   )
-  await showFollowers(dialog, files, 'after')
+  await showFollowers(dialog, files, 'after').catch((error) => dialog.say(formatError(error)))
   dialog.body.append(create('p', {}, create('label', {}, asked, ' I want to delete this for good')))
   dialog.body.append(createCommand(`gridline delete ${fidsOf(files)}`))
   addAction(
