@@ -140,7 +140,11 @@ it('long names without spaces fit on a phone, on pages and in dialogs', async ()
   const name = 'regional_sales_2024_q3_export_final_reviewed_by_finance_v2_wind'
   const { fid: grid } = await test.grid('alice', `${name}_grid`, { [name]: [1] })
   const { file } = await test.plot('alice', { data: [], layout: {} }, { filename: name })
-  const rows = [{ items: [{ plot: file.fid }, { number: grid, value: 'count' }, { table: grid }] }]
+  const text = `|a|b|\n|-|-|\n|${'many words '.repeat(20)}|${name}|`
+  const rows = [
+    { items: [{ plot: file.fid }, { number: grid, value: 'count' }] },
+    { items: [{ table: grid }, { text }] },
+  ]
   const json = { content: { settings: { board: { rows } } }, filename: `${name}_board` }
   const { fid: board } = (await test.ask('alice', 'POST', '/v2/dashboards', { json })).json.file
   const page = await site().signIn('alice')
