@@ -118,6 +118,40 @@ describe('pull', () => {
     expect(readFileSync(join(folder, 'b.csv'), 'utf8')).toBe('mine')
   })
 
+  it.each(['before', 'after'])('files that a pull was killed %s renaming are still its own', async (when) => {
+    const folder = `killed ${when}`
+    const [first, second] = ['k1', 'k2'].map((name) => join(cwd, folder, `${name}.csv`))
+    const upload = async (value: number): Promise<void> => {
+      for (const name of ['k1', 'k2']) {
+        writeFileSync(join(cwd, `${name}.csv`), `n\n${value}\n`)
+        const more = ['--folder', 'Killed', '--on-conflict', 'replace', '--yes']
+        await run(['upload', `${name}.csv`, ...more])
+      }
+    }
+    const pull = ['pull', 'Killed/*', folder, '--jobs', '1']
+    await upload(1)
+    await run(pull)
+    await upload(2)
+    // Ends the process at the second file.
+    const script = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module'
+      const { renameSync } = fs; let count = 0
+      fs.renameSync = (from, to) => {
+        const isLast = from.endsWith('.part') && ++count === 2
+        if (isLast && '${when}' === 'before') process.kill(process.pid, 'SIGKILL')
+        renameSync(from, to)
+        if (isLast) process.kill(process.pid, 'SIGKILL')
+      }
+      syncBuiltinESMExports()`
+    const nodeArguments = ['--import', `data:text/javascript,${encodeURIComponent(script)}`]
+    expect((await gridline(pull, { home, cwd, nodeArguments })).code).toBe(null)
+    const contents = () => [first, second].map((file) => readFileSync(file, 'utf8'))
+    expect(contents()).toEqual(['n\n2\n', when === 'after' ? 'n\n2\n' : 'n\n1\n'])
+    await upload(3)
+    const { code, stderr } = await run(pull)
+    expect([code, stderr, ...contents()]).toEqual([0, '', 'n\n3\n', 'n\n3\n'])
+    expect(existsSync(join(cwd, folder, '.gridline-pull.journal'))).toBe(false)
+  })
+
   it('pull --force downloads again, and pull --dry-run writes nothing', async () => {
     const path = join(cwd, 'out/Reports/b.csv')
     const before = statSync(path).ino

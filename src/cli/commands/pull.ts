@@ -1,6 +1,7 @@
 // `gridline pull`: downloads files into a directory, and skips unchanged ones.
 import { createHash } from 'node:crypto'
 import {
+  appendFileSync,
   createReadStream,
   createWriteStream,
   existsSync,
@@ -29,7 +30,8 @@ import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
 import { listTree, type TreeEntry } from '../files/list-tree.ts'
-import { assertNoLink, partNameOf, toSafeFileName, wholeNameOf } from '../files/local-names.ts'
+import { assertNoLink, toSafeFileName } from '../files/local-names.ts'
+import { wholeNameOf, withPart } from '../files/parts.ts'
 import { resolveTargets } from '../files/targets.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -148,7 +150,8 @@ export const command = defineCommand({
           return { path, fid, action: isKept ? 'unchanged' : 'would download' }
         }
         const bytes = text === undefined ? await download(client, file, { format, ...query }) : [text]
-        const hasChanged = await writeDownload(bytes, file, path, directory, checkOurs)
+        const begin = (part: string): void => state.begin(path, part, content)
+        const hasChanged = await writeDownload(bytes, file, path, directory, checkOurs, begin)
         state.record(path, content)
         return { path, fid, action: hasChanged || options.force ? 'downloaded' : 'unchanged' }
       },
@@ -194,15 +197,27 @@ function formatState({ size, mtimeMs }: { size: number; mtimeMs: number }): stri
 /** Records of downloads into a directory. Files changed since their download are not replaced. */
 class DownloadRecords {
   private readonly file: string
+  /** Lines of files that were about to get their names: an interrupted run has no records. */
+  private readonly journal: string
   private readonly entries: Record<string, string>
+  private readonly begun = new Map<string, string>()
 
   constructor(directory: string) {
     this.file = join(directory, '.gridline-pull.json')
+    this.journal = join(directory, '.gridline-pull.journal')
     try {
       this.entries = JSON.parse(readFileSync(this.file, 'utf8')) as Record<string, string>
     } catch {
       this.entries = {}
     }
+    const lines = existsSync(this.journal) ? readFileSync(this.journal, 'utf8').split('\n') : []
+    for (const line of lines)
+      try {
+        const [key, entry] = JSON.parse(line)
+        this.begun.set(String(key), String(entry))
+      } catch {
+        // Of the last line, a part can be written.
+      }
   }
 
   /**
@@ -224,13 +239,27 @@ class DownloadRecords {
   }
 
   private hasEntry(path: string, stats: Stats, content: PulledContent): boolean {
-    return this.entries[this.key(path)] === formatEntry(stats, content)
+    return this.entriesOf(path).includes(formatEntry(stats, content))
+  }
+
+  /** Returns the entries that a file may have: an interrupted run has replaced it, or not. */
+  private entriesOf(path: string): string[] {
+    const key = this.key(path)
+    return [this.entries[key], this.begun.get(key)].filter((entry) => entry !== undefined)
   }
 
   /** Returns whether a local file is absent, or unchanged since its download. */
   isOurs(path: string): boolean {
     const stats = statSync(path, { throwIfNoEntry: false })
-    return !stats || (this.entries[this.key(path)] ?? '').split(' ', 2).join(' ') === formatState(stats)
+    if (!stats) return true
+    const state = formatState(stats)
+    return this.entriesOf(path).some((entry) => entry.split(' ', 2).join(' ') === state)
+  }
+
+  /** Records a download whose part is complete, and about to get its name. */
+  begin(path: string, part: string, content: PulledContent): void {
+    const line = JSON.stringify([this.key(path), formatEntry(statSync(part), content)])
+    appendFileSync(this.journal, `${line}\n`, { mode: 0o600 })
   }
 
   /** Records a finished download. */
@@ -241,6 +270,7 @@ class DownloadRecords {
   /** Writes the records to the directory. */
   save(): void {
     writePrivateFile(this.file, `${JSON.stringify(this.entries)}\n`)
+    rmSync(this.journal, { force: true })
   }
 
   private key(path: string): string {
@@ -320,8 +350,8 @@ async function download(
 }
 
 /**
- * Writes to a temporary file first: a failed download leaves the previous file. Returns whether the content differs from
- * that file. `checkPath`: throws if that file must stay, unless it has the same bytes.
+ * Writes a part first: a failed download leaves the previous file. Returns whether the content differs from that file.
+ * `checkPath`: throws if that file must stay, unless it has the same bytes. `begin`: called with the complete part.
  */
 async function writeDownload(
   bytes: AsyncIterable<Uint8Array> | Iterable<string>,
@@ -329,20 +359,22 @@ async function writeDownload(
   path: string,
   directory: string,
   checkPath: () => void,
+  begin: (part: string) => void,
 ): Promise<boolean> {
-  assertNoLink(dirname(path), directory)
-  mkdirSync(dirname(path), { recursive: true })
-  const temporaryFile = partNameOf(path)
   try {
-    await pipeline(Readable.from(bytes), createWriteStream(temporaryFile))
-    const modified = new Date(date_modified)
-    utimesSync(temporaryFile, modified, modified)
-    const hasChanged = !(await hasBytes(path, temporaryFile))
-    if (hasChanged) checkPath()
-    renameSync(temporaryFile, path)
-    return hasChanged
+    assertNoLink(dirname(path), directory)
+    mkdirSync(dirname(path), { recursive: true })
+    return await withPart(path, async (part) => {
+      await pipeline(Readable.from(bytes), createWriteStream(part))
+      const modified = new Date(date_modified)
+      utimesSync(part, modified, modified)
+      const hasChanged = !(await hasBytes(path, part))
+      if (hasChanged) checkPath()
+      begin(part)
+      renameSync(part, path)
+      return hasChanged
+    })
   } catch (error) {
-    rmSync(temporaryFile, { force: true })
     if (error instanceof Problem) throw error
     throw new Problem('failed', `cannot write ${path}: ${errorMessageOf(error)}`)
   }

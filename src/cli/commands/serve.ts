@@ -142,8 +142,7 @@ async function startService(server: Server): Promise<RunningService> {
   // With --blobs, the location was checked when the database was opened.
   if (service.blobs === undefined) await running.store.locations.checkCurrent()
   // Nobody who signs in gets the name of the user whose files commands write here without a server.
-  if (provider && database === databaseUrl(context.environment))
-    await ensureUser(running.store, loginName())
+  if (provider && database === databaseUrl(context.environment)) await ensureUser(running.store, loginName())
   if (database.startsWith('sqlite:'))
     reserveSpace(database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
   return running

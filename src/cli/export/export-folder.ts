@@ -18,7 +18,8 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
-import { assertNoLink, partNameOf, toSafeFileName, wholeNameOf } from '../files/local-names.ts'
+import { assertNoLink, toSafeFileName } from '../files/local-names.ts'
+import { partNameOf, wholeNameOf, withPart } from '../files/parts.ts'
 
 /** Name of the list. `sha256sum -c SHA256SUMS` checks it, too. */
 const SUMS_FILE = 'SHA256SUMS'
@@ -168,7 +169,6 @@ export class ExportFolder {
   /** Writes a file, unless it already has these bytes. Returns its SHA-256. */
   async write(path: string, bytes: AsyncIterable<Uint8Array> | Uint8Array): Promise<string> {
     const file = join(this.directory, ...path.split('/'))
-    const temporary = partNameOf(file)
     const hash = createHash('sha256')
     let size = 0
     async function* hashed(): AsyncGenerator<Uint8Array> {
@@ -183,22 +183,23 @@ export class ExportFolder {
       assertNoLink(dirname(file), this.directory)
       mkdirSync(dirname(file), { recursive: true })
       this.noteFile(path)
-      const handle = await open(temporary, 'w')
-      await pipeline(Readable.from(hashed()), handle.createWriteStream())
-      const digest = hash.digest('hex')
-      this.hashes.set(path, digest)
-      const isSame =
-        statSync(file, { throwIfNoEntry: false })?.size === size && (await hashFile(file)) === digest
-      if (isSame) {
-        rmSync(temporary)
-        this.unchanged++
-      } else {
-        renameSync(temporary, file)
-        this.written++
-      }
-      return digest
+      return await withPart(file, async (part) => {
+        const handle = await open(part, 'w')
+        await pipeline(Readable.from(hashed()), handle.createWriteStream())
+        const digest = hash.digest('hex')
+        this.hashes.set(path, digest)
+        const isSame =
+          statSync(file, { throwIfNoEntry: false })?.size === size && (await hashFile(file)) === digest
+        if (isSame) {
+          rmSync(part)
+          this.unchanged++
+        } else {
+          renameSync(part, file)
+          this.written++
+        }
+        return digest
+      })
     } catch (error) {
-      rmSync(temporary, { force: true })
       if (error instanceof Problem || errorCodeOf(error) === '') throw error
       throw new Problem('failed', `cannot write ${file}: ${errorMessageOf(error)}`)
     }

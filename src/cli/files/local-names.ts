@@ -1,4 +1,4 @@
-// Names of local files: those that a server has chosen, and those of files that are being written.
+// Names of local files that a server has chosen.
 import { lstatSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
@@ -27,14 +27,4 @@ export function assertNoLink(folder: string, directory: string): void {
       throw new Problem('conflict', `${ancestor} is a symbolic link, which is not followed`, {
         hint: 'Remove it, or choose another directory.',
       })
-}
-
-/** Returns the name of a file until it is complete. */
-export function partNameOf(file: string): string {
-  return `${file}.${process.pid}.part`
-}
-
-/** Returns the name of the file to which a part belongs, which any process has begun; undefined if it is no part. */
-export function wholeNameOf(part: string): string | undefined {
-  return /^(.*)\.\d+\.part$/.exec(part)?.[1]
 }
