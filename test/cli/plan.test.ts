@@ -1,5 +1,5 @@
 // upload --delete, --plan and apply.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { gridline } from '../support/cli.ts'
@@ -113,6 +113,26 @@ it('an empty directory or an unreadable file never empties a folder', async () =
   const failed = await run('upload', 'data', '--delete', '--yes')
   expect([failed.code, failed.stderr]).toEqual([8, expect.stringContaining('nothing was moved to the trash')])
   expect(await trashed()).toEqual([])
+})
+
+it('links in a directory are not followed, and their grids stay', async () => {
+  // As tools leave them that keep data elsewhere.
+  const kept = join(folder.path, 'kept')
+  rmSync(kept, { recursive: true, force: true })
+  mkdirSync(kept)
+  for (const name of ['a.csv', 'sub']) {
+    renameSync(join(data, name), join(kept, name))
+    symlinkSync(join(kept, name), join(data, name))
+  }
+  symlinkSync('loop', join(data, 'loop'))
+  remove('b.csv')
+  const { code, stderr } = await run('upload', 'data', '--delete')
+  expect([code, stderr]).toEqual([0, expect.stringContaining('3 symbolic links were skipped: data/a.csv')])
+  expect([await names(), await trashed()]).toEqual([['a', 'c', 'd', 'sub', 'x.tmp'], ['b']])
+  // Named, they are.
+  writeFileSync(join(kept, 'a.csv'), 'n\nnew\n')
+  await run('upload', 'data/a.csv', '--folder', 'data', '--on-conflict', 'replace')
+  expect((await run('cat', 'data/a')).stdout).toBe('n\nnew\n')
 })
 
 it('a plan changes nothing, and apply does exactly what it says', async () => {

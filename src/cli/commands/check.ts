@@ -18,7 +18,7 @@ import { assertNoReadingOptions, localOptions } from '../files/parse-options.ts'
 import { CHECK_FORMATS, formatChecks, type NamedReport } from '../output/checks.ts'
 import { hasColor } from '../output/color.ts'
 import type { TableView } from '../output/view.ts'
-import { expandFiles } from '../upload/expand.ts'
+import { expandFiles, noteLinks } from '../upload/expand.ts'
 
 /** Exit code if checks fail. */
 const CHECKS_FAILED_EXIT = 7
@@ -82,7 +82,7 @@ export const command = defineCommand({
     }
     const checks = options.checks === undefined ? undefined : await readChecksFile(options.checks)
     const reports: NamedReport[] = []
-    const files = targets.flatMap(expandDirectory)
+    const files = targets.flatMap((word) => expandDirectory(context, word))
     if (targets.filter((word) => word === '-').length > 1)
       throw new Problem('usage', 'standard input can be checked only once')
     for (const file of files) {
@@ -101,8 +101,11 @@ export const command = defineCommand({
 })
 
 /** Returns the data files of a local directory, or the word itself if it is something else. */
-function expandDirectory(word: string): string[] {
-  const files = isLocalDirectory(word) ? expandFiles([word], {}).files.map(({ file }) => file) : []
+function expandDirectory({ messages }: Context, word: string): string[] {
+  if (!isLocalDirectory(word)) return [word]
+  const expanded = expandFiles([word], {})
+  noteLinks(messages, expanded)
+  const files = expanded.files.map(({ file }) => file)
   return files.length > 0 ? files : [word]
 }
 

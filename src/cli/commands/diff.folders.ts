@@ -11,7 +11,7 @@ import { loadLocalFile } from '../files/local-data.ts'
 import type { ReadingOptions } from '../files/parse-options.ts'
 import { hasColor } from '../output/color.ts'
 import { formatDiff } from '../output/diff.ts'
-import { expandFiles } from '../upload/expand.ts'
+import { expandFiles, noteLinks } from '../upload/expand.ts'
 
 /** Exit code of --exit-code for differences. */
 const DIFFERENCE_EXIT = 10
@@ -102,7 +102,9 @@ async function listGrids(
         }))
     return grids
   }
-  for (const { file } of expandFiles([name], {}).files) {
+  const expanded = expandFiles([name], {})
+  noteLinks(context.messages, expanded)
+  for (const { file } of expanded.files) {
     const segments = file.slice(name.replace(/[/\\]+$/, '').length + 1).split(/[/\\]/)
     const path = [...segments.slice(0, -1), gridNameOf(basename(file))].join('/')
     add(path, async () => {

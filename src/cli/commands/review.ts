@@ -20,7 +20,7 @@ import {
 } from '../output/review.ts'
 import type { TableView } from '../output/view.ts'
 import { toFolderPath } from '../upload/destination.ts'
-import { expandFiles } from '../upload/expand.ts'
+import { expandFiles, noteLinks } from '../upload/expand.ts'
 import { warnOfUnknownColumns } from '../upload/result.ts'
 import { Sender, type SendOptions } from '../upload/send.ts'
 import { NO_ACCESS, reviewDefinitions } from './review.definitions.ts'
@@ -85,6 +85,7 @@ export const command = defineCommand({
       return deleteDrafts(context, draft)
     const isDefinition = (file: string): boolean => definitionKindOf(file) !== undefined
     const expanded = expandFiles(words, { ...given, isDefinition })
+    noteLinks(context.messages, expanded)
     const files = expanded.files.filter(({ file }) => !isDefinition(file))
     const definitions = expanded.files.filter(({ file }) => isDefinition(file))
     if (expanded.files.length === 0)

@@ -1,9 +1,12 @@
 // Finds the local files that names, directories and patterns refer to.
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { formatOfFileName, removeCompressionExtension } from '../../contract/formats.ts'
+import { formatCount } from '../../contract/message-texts.ts'
+import { toReadProblem } from '../files/input.ts'
 import { compilePattern, isPattern } from '../files/patterns.ts'
+import type { Messages } from '../output/messages.ts'
 
 /** Local file to upload, with its folders below --folder. */
 export interface LocalFile {
@@ -17,15 +20,18 @@ export interface Expanded {
   files: readonly LocalFile[]
   /** Files in directories that are not data files. */
   skipped: string[]
-  /** Files excluded by --include or --exclude. */
+  /** Files excluded by --include or --exclude, and symbolic links in directories. */
   excluded: readonly LocalFile[]
+  /** Symbolic links in directories, which are not followed: they can lead to files that nobody means to send. */
+  links: readonly string[]
   /** True if a directory, a pattern or several names were given. */
   isMultiple: boolean
 }
 
 /**
  * Lists the files of names, directories and patterns. A directory keeps its structure, in a folder of its
- * name. `include` and `exclude` match file names, or paths if they contain a slash. Throws `no_such_file`.
+ * name. `include` and `exclude` match file names, or paths if they contain a slash. Throws `no_such_file`, and `failed` for
+ * a directory that cannot be read.
  */
 export function expandFiles(
   words: readonly string[],
@@ -43,6 +49,7 @@ export function expandFiles(
   const files: LocalFile[] = []
   const skipped: string[] = []
   const excluded: LocalFile[] = []
+  const links: string[] = []
   let several = words.length > 1
   const isIncluded = createMatcher(include)
   const isExcluded = createMatcher(exclude)
@@ -58,14 +65,19 @@ export function expandFiles(
       files.push({ file: word, folders: [] })
       continue
     }
-    const stats = statSync(word, { throwIfNoEntry: false })
+    const stats = findStats(word)
     if (stats?.isDirectory()) {
       several = true
       const name = basename(word.replace(/[/\\]+$/, ''))
       const root = name === '.' || name === '..' || name === '' ? [] : [name]
-      for (const path of listFilesBelow(word)) {
+      for (const { path, isLink } of listFilesBelow(word)) {
         const segments = relative(word, path).split(sep)
-        add(path, segments.join('/'), [...root, ...segments.slice(0, -1)], false)
+        const folders = [...root, ...segments.slice(0, -1)]
+        if (!isLink) add(path, segments.join('/'), folders, false)
+        else {
+          links.push(path)
+          excluded.push({ file: path, folders })
+        }
       }
     } else if (!stats && isPattern(word)) {
       several = true
@@ -75,19 +87,53 @@ export function expandFiles(
       for (const path of paths) add(path, path.split(sep).join('/'), [], true)
     } else add(word, word.split(sep).join('/'), [], true)
   }
-  return { files, skipped, excluded, isMultiple: several }
+  return { files, skipped, excluded, links, isMultiple: several }
 }
 
-/** Lists all files below a directory, sorted, without hidden files. Does not follow links. */
-function listFilesBelow(directory: string): string[] {
-  const paths: string[] = []
-  for (const entry of readdirSync(directory, { withFileTypes: true }).sort(compareByName)) {
+/** Files that a message names. */
+const MAX_NAMED = 3
+
+export function someOf(files: readonly string[]): string {
+  return files.slice(0, MAX_NAMED).join(', ') + (files.length > MAX_NAMED ? ' …' : '')
+}
+
+/** Says which symbolic links were left out. */
+export function noteLinks(messages: Pick<Messages, 'note'>, { links }: Pick<Expanded, 'links'>): void {
+  if (links.length === 0) return
+  const [were, them] = links.length === 1 ? ['was', 'it'] : ['were', 'them']
+  messages.note(
+    `${formatCount(links.length, 'symbolic link')} ${were} skipped: ${someOf(links)}. To follow ${them}, name ${them}.`,
+  )
+}
+
+/** Returns the state of what a name refers to; undefined if there is no such file, or none that can be read. */
+function findStats(name: string): Stats | undefined {
+  try {
+    return statSync(name, { throwIfNoEntry: false })
+  } catch {
+    // Reading it says why.
+    return undefined
+  }
+}
+
+/** Lists all files and links below a directory, sorted, without hidden ones. Does not follow links. */
+function listFilesBelow(directory: string): { path: string; isLink: boolean }[] {
+  const found: { path: string; isLink: boolean }[] = []
+  for (const entry of readDirectory(directory).sort(compareByName)) {
     if (entry.name.startsWith('.')) continue
     const path = join(directory, entry.name)
-    if (entry.isDirectory()) paths.push(...listFilesBelow(path))
-    else if (entry.isFile()) paths.push(path)
+    if (entry.isDirectory()) found.push(...listFilesBelow(path))
+    else if (entry.isFile() || entry.isSymbolicLink()) found.push({ path, isLink: entry.isSymbolicLink() })
   }
-  return paths
+  return found
+}
+
+function readDirectory(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch (error) {
+    throw toReadProblem(directory, error)
+  }
 }
 
 function compareByName(a: { name: string }, b: { name: string }): number {

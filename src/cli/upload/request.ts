@@ -8,7 +8,7 @@ import type { Context } from '../core/context.ts'
 import { definitionKindOf } from '../files/definitions.ts'
 import { assertDraftName } from '../files/drafts.ts'
 import type { Failure } from '../output/failure.ts'
-import { type Expanded, expandFiles, type LocalFile } from './expand.ts'
+import { type Expanded, expandFiles, type LocalFile, noteLinks, someOf } from './expand.ts'
 import { noDataFilesProblem, storedPathOf } from './mirror.ts'
 import type { UploadOptions } from './options.ts'
 import type { DefinitionFile } from './read-definitions.ts'
@@ -52,6 +52,7 @@ export async function readRequest(
     throw new Problem('usage', '--on-conflict rename cannot be used with queries, charts and boards', {
       hint: `They are: ${someOf(definitions.map(({ file }) => file))}. To leave them out, use --exclude.`,
     })
+  noteLinks(context.messages, found)
   if (skipped.length > 0)
     context.messages.note(
       `${formatCount(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data${others.length > 0 ? ' or queries' : ''}: ${someOf(skipped)}`,
@@ -89,7 +90,7 @@ function checkOptions(options: UploadOptions): void {
 /** Throws if there are no files, or if options need others. */
 function checkFiles(
   words: readonly string[],
-  { files, skipped, isMultiple }: Expanded,
+  { files, skipped, links, isMultiple }: Expanded,
   options: UploadOptions,
   isDry: boolean,
 ): void {
@@ -99,7 +100,12 @@ function checkFiles(
   if (files.length === 0 && options.delete) throw noDataFilesProblem(words.join(', '))
   if (files.length === 0)
     throw new Problem('no_such_file', 'no files to upload', {
-      hint: skipped.length > 0 ? `Not data files: ${someOf(skipped)}. Use --include.` : 'Check the names.',
+      hint:
+        skipped.length > 0
+          ? `Not data files: ${someOf(skipped)}. Use --include.`
+          : links.length > 0
+            ? `Symbolic links are not followed, unless they are named: ${someOf(links)}.`
+            : 'Check the names.',
     })
   assertDistinctNames(
     files.map((local) => ({ file: local.file, name: storedPathOf(local) })),
@@ -145,11 +151,4 @@ function refuseWithDelete({ delete: isMirror, onConflict, key }: UploadOptions):
   if (onConflict !== undefined && onConflict !== 'replace')
     throw new Problem('usage', `--delete and --on-conflict ${onConflict} cannot be used together`)
   if (key !== undefined) throw new Problem('usage', '--delete and --key cannot be used together')
-}
-
-/** Files that a message names. */
-const MAX_NAMED = 3
-
-function someOf(files: readonly string[]): string {
-  return files.slice(0, MAX_NAMED).join(', ') + (files.length > MAX_NAMED ? ' …' : '')
 }
