@@ -1,5 +1,6 @@
 // Failures of PostgreSQL.
 import { randomUUID } from 'node:crypto'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createService, type RunningService } from '../../src/service/index.ts'
@@ -70,6 +71,55 @@ describe('PostgreSQL failures', () => {
     expect([...json.cols.n.data].sort((a, b) => a - b)).toEqual([...acked].sort((a, b) => a - b))
     expect([...statuses].filter((status) => status !== 201 && status !== 503)).toEqual([])
     await test.service.close()
+  })
+
+  it('requests to a database that does not respond end soon, and writes later are those that were acknowledged', async () => {
+    const url = await emptyDatabase(server.url)
+    // A network that is cut, or a frozen machine: nothing is closed, nothing is answered.
+    const sockets: Socket[] = []
+    let isFrozen = false
+    const proxy = createServer((socket) => {
+      const onward = connect(Number(new URL(url).port), '127.0.0.1')
+      sockets.push(socket, onward)
+      for (const [from, to] of [
+        [socket, onward],
+        [onward, socket],
+      ]) {
+        if (isFrozen) from.pause()
+        else from.pipe(to)
+        from.on('error', () => to.destroy())
+      }
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const address = new URL(url)
+    address.port = String((proxy.address() as AddressInfo).port)
+    const limits = { GRIDLINE_LIMIT_LOCK_SECONDS: '1' }
+    const test = new TestService(await serviceOn(address.href, limits))
+    await test.user('alice')
+    const { fid } = await test.grid('alice', 'frozen', { n: [1] })
+    isFrozen = true
+    for (const socket of sockets) socket.unpipe().pause()
+    const timed = async (user: string | undefined, method: string, path: string, more = {}) => {
+      const start = performance.now()
+      const { status } = await test.ask(user, method, path, more)
+      return [status, performance.now() - start]
+    }
+    const [ready, docs, read, write] = await Promise.all([
+      timed(undefined, 'GET', '/readyz'),
+      timed(undefined, 'GET', '/v2/docs'),
+      timed('alice', 'GET', `/v2/files/${fid}`),
+      timed('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[2]] } }),
+    ])
+    expect([ready[0], docs[0], read[0], write[0]]).toEqual([503, 200, 503, 503])
+    // Without limits, they took over 100 s.
+    for (const [, ms] of [ready, docs, read, write]) expect(ms).toBeLessThan(60_000)
+    for (const socket of sockets) socket.destroy()
+    isFrozen = false
+    expect(await test.status(undefined, 'GET', '/readyz')).toBe(200)
+    const { json } = await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)
+    expect(json.cols.n.data).toEqual([1])
+    await test.service.close()
+    proxy.close()
   })
 
   it('a locked row blocks only part of the connections, for one owner', async () => {

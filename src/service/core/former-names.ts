@@ -1,9 +1,12 @@
 // Replaces former usernames in requests by current ones, so that old links, keys and scripts keep working.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import type { Store } from '../store/store.ts'
 
 /** Time for which names are cached, in ms. */
 const CACHE_MS = 2000
+/** Time that a request waits for names, in ms: a database that does not respond holds up what does not need it. */
+const MAX_WAIT_MS = 1000
 
 /** Cache of former usernames. */
 export class FormerNames {
@@ -17,6 +20,10 @@ export class FormerNames {
     if (performance.now() < this.expiresAt) return
     // Concurrent requests use the cached names.
     this.expiresAt = performance.now() + CACHE_MS
+    await Promise.race([this.load(), sleep(MAX_WAIT_MS, undefined, { ref: false })])
+  }
+
+  private async load(): Promise<void> {
     const rows = await this.store.read(({ accounts }) => accounts.listFormerNames()).catch(() => undefined)
     // If the database is down, requests fail by themselves.
     if (!rows) return

@@ -1,10 +1,14 @@
 // Handlers of operations on the service itself.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
 import { toByteStream } from '../../json/index.ts'
 import { renderDocsPage } from '../pages/reference/docs.ts'
 import { createOpenApi } from '../pages/reference/openapi.ts'
 import type { Handlers } from './handler.ts'
+
+/** Maximum wait for the database before a server is not ready, in ms: probes are often shorter than its timeouts. */
+const READY_WAIT_MS = 2000
 
 /** Handlers of operations on the service itself. */
 export const systemHandlers = {
@@ -31,11 +35,15 @@ export const systemHandlers = {
   'service.health': async () => ({ body: { status: 'ok' } }),
   'service.ready': async ({ store, lifecycle }) => {
     if (lifecycle.isDraining) throw new Problem('overloaded', 'the server is about to stop')
-    try {
-      await store.read(({ accounts }) => accounts.getUser('-'))
-    } catch (error) {
-      throw error instanceof Problem ? error : new Problem('overloaded', 'the database does not respond')
-    }
+    const silent = new Problem('overloaded', 'the database does not respond')
+    const reading = store
+      .read(({ accounts }) => accounts.getUser('-'))
+      .then(
+        () => undefined,
+        (error) => (error instanceof Problem ? error : silent),
+      )
+    const failure = await Promise.race([reading, sleep(READY_WAIT_MS, silent, { ref: false })])
+    if (failure) throw failure
     return { body: { status: 'ok' } }
   },
 } satisfies Partial<Handlers>

@@ -22,6 +22,9 @@ import { OwnerLimiter } from './owner-limiter.ts'
 const MAX_CONFLICT_ATTEMPTS = 30
 /** Waits before a transaction is repeated on a new connection, in ms. */
 const RECONNECT_DELAYS_MS = [50, 100, 200, 300, 300, 300]
+/** Time after a loss in which the transaction may begin again, in ms: each attempt can wait for a host that vanished. */
+const RECONNECT_MS = 3_000
+/** Maximum wait for a connection, and for the begin of a transaction besides that for its locks, in ms. */
 const CONNECT_TIMEOUT_MS = 5_000
 /** Lock timeout of one attempt of a migration, in ms. */
 const MIGRATION_LOCK_TIMEOUT_MS = 2_000
@@ -105,6 +108,8 @@ class PostgresEngine implements Engine {
   private readonly begin: Record<Mode, string>
   /** Do not wait forever for a host that vanished without closing the connection. */
   private readonly query_timeout: number
+  /** Maximum wait for the lock of an owner, in ms. */
+  private readonly lockMs: number
   private readonly lanes: OwnerLimiter
   /** Without this limit, a second write of an owner holds a connection while it waits for the lock. */
   private readonly writing = new OwnerLimiter(1)
@@ -118,6 +123,7 @@ class PostgresEngine implements Engine {
     stats.connections = () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount })
     this.begin = formatBeginStatements(limits)
     this.query_timeout = (limits.statement_seconds + 10) * 1000
+    this.lockMs = limits.lock_seconds * 1000
     this.lanes = new OwnerLimiter(Math.max(1, Math.floor(limits.database_connections * MAX_OWNER_POOL_SHARE)))
   }
 
@@ -176,12 +182,15 @@ class PostgresEngine implements Engine {
   /** Repeats a transaction after conflicts and lost connections. */
   private async runUntilCommitted<T>(plan: TransactionPlan, work: Work<T>): Promise<T> {
     let reconnects = 0
+    let lostAt: number | undefined
     for (let conflicts = 0; ; ) {
       try {
         return await this.attempt(plan, work)
       } catch (error) {
         if (isConnectionLost(error) || (error instanceof LostCommit && plan.repeatable)) {
-          if (reconnects >= RECONNECT_DELAYS_MS.length) throw toProblem(error)
+          lostAt ??= performance.now()
+          const isOver = performance.now() - lostAt > RECONNECT_MS
+          if (isOver || reconnects >= RECONNECT_DELAYS_MS.length) throw toProblem(error)
           this.stats.reconnects++
           await sleep(RECONNECT_DELAYS_MS[reconnects++])
         } else if (isConflict(error, plan.mode)) {
@@ -201,12 +210,15 @@ class PostgresEngine implements Engine {
     let committing = false
     try {
       const start = performance.now()
-      await client.query(this.withTimeout(this.begin[mode] + this.lock(owners)))
+      const query_timeout = CONNECT_TIMEOUT_MS + owners.length * this.lockMs
+      const begin: TimedQuery = { text: this.begin[mode] + this.lock(owners), query_timeout }
+      await client.query(begin)
       if (owners.length > 0) this.stats.lockSeconds += (performance.now() - start) / 1000
       this.stats.statements += owners.length
       const result = await work(db)
       committing = mode !== 'read'
-      await client.query(this.withTimeout('commit'))
+      const commit: TimedQuery = { text: 'commit', query_timeout: this.query_timeout }
+      await client.query(commit)
       return result
     } catch (error) {
       if (isConnectionLost(error)) {
@@ -222,11 +234,6 @@ class PostgresEngine implements Engine {
     } finally {
       client.release(isBroken)
     }
-  }
-
-  /** Returns a query that begins or ends a transaction. */
-  private withTimeout(text: string): TimedQuery {
-    return { text, query_timeout: this.query_timeout }
   }
 
   /** Returns the Kysely instance of a connection; for migrations a new one without timeout. */
