@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** Faults of the next requests. */
-export type Fault = 'error' | 'slow down' | 'cut' | 'silent' | 'hang' | 'wrong' | 'missing'
+export type Fault = 'error' | 'slow down' | 'cut' | 'silent' | 'hang' | 'stall' | 'wrong' | 'missing'
 
 /**
  * A server that speaks S3 and refuses what AWS refuses: signatures (version 4) over all that is sent, bodies that are not
@@ -96,6 +96,11 @@ export class S3Server {
           response.setHeader('content-range', `bytes ${from}-${there.length - 1}/${there.length}`)
         }
         response.setHeader('content-length', bytes.length)
+        if (fault === 'stall') {
+          // Half of it arrives, and no more.
+          response.write(bytes.subarray(0, bytes.length >> 1), this.onHang)
+          return
+        }
         if (fault === 'cut' && bytes.length > 1) {
           response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy())
           return

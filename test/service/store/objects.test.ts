@@ -253,7 +253,10 @@ describe('a bucket', () => {
     await test.service.close()
   })
 
-  it('a bucket that does not answer is asked rarely, until it answers again', async () => {
+  it.each([
+    ['does not answer', 'hang'],
+    ['begins answers, and does not go on', 'stall'],
+  ] as const)('a bucket that %s is asked rarely, until it answers again', async (_, fault) => {
     const test = await open(await newDatabase(inject('postgres')), bucket.address)
     await test.user('alice')
     const { fid } = await test.grid('alice', 'hangs', { n: values(3) })
@@ -275,9 +278,9 @@ describe('a bucket', () => {
       waiting.clear()
     }
     // Requests at the same time are one failure: they are sent once more.
-    bucket.faults.push('hang', 'hang', 'hang')
+    bucket.faults.push(fault, fault, fault)
     for (const { status } of await Promise.all([read(), read(), read()])) expect(status).toBe(200)
-    bucket.faults.push(...Array(50).fill('hang'))
+    bucket.faults.push(...Array(50).fill(fault))
     for (let k = 0; k < 5; k++) expect((await read()).status).toBe(503)
     // Two requests without an answer; those after them were not sent.
     expect(bucket.faults.length).toBe(48)

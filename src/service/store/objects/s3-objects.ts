@@ -115,20 +115,17 @@ export class S3Objects implements ObjectStore {
   }
 
   async put(key: string, bytes: Uint8Array, hash: string): Promise<void> {
-    await this.retry(async () => {
-      const response = await this.sendRequest('PUT', key, { 'x-amz-content-sha256': hash }, bytes)
+    const read = async (response: Response): Promise<void> => {
       if (!response.ok) throw await this.readError(response)
       await response.arrayBuffer()
-    })
+    }
+    await this.retry(() => this.exchange('PUT', key, { 'x-amz-content-sha256': hash }, read, bytes))
   }
 
   async get(key: string): Promise<Buffer | undefined> {
     const chunks: Buffer[] = []
     let size: number | undefined
-    await this.retry(async () => {
-      const from = chunks.reduce((sum, { length }) => sum + length, 0)
-      const range: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
-      const response = await this.sendRequest('GET', key, range)
+    const read = async (response: Response, from: number): Promise<void> => {
       if (response.status === 404 && !(await this.readText(response)).includes('NoSuchBucket')) {
         chunks.length = 0
         size = undefined
@@ -152,16 +149,21 @@ export class S3Objects implements ObjectStore {
         const isLonger = (from === 0 || response.status === 206) && arrived - begin >= MIN_PART_BYTES
         throw isLonger ? new PartialError(causeMessageOf(error)) : error
       }
+    }
+    await this.retry(() => {
+      const from = chunks.reduce((sum, { length }) => sum + length, 0)
+      const range: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
+      return this.exchange('GET', key, range, (response) => read(response, from))
     })
     return size === undefined ? undefined : Buffer.concat(chunks)
   }
 
   async remove(key: string): Promise<void> {
-    await this.retry(async () => {
-      const response = await this.sendRequest('DELETE', key, {})
+    const read = async (response: Response): Promise<void> => {
       if (!response.ok && response.status !== 404) throw await this.readError(response)
       await response.arrayBuffer()
-    })
+    }
+    await this.retry(() => this.exchange('DELETE', key, {}, read))
   }
 
   async checkAccess(): Promise<void> {
@@ -176,12 +178,14 @@ export class S3Objects implements ObjectStore {
     await this.remove(key)
   }
 
-  private async sendRequest(
+  /** Sends a request, and reads its response. */
+  private async exchange(
     method: string,
     key: string,
     headers: Record<string, string>,
+    read: (response: Response) => Promise<void>,
     body?: Uint8Array,
-  ): Promise<Response> {
+  ): Promise<void> {
     const request = await this.signer.sign(this.base + encodeURIComponent(key), {
       method,
       headers: { ...traceHeaders(), ...headers },
@@ -192,21 +196,26 @@ export class S3Objects implements ObjectStore {
       throw this.unreachable('it has not answered for a while')
     const sentAt = performance.now()
     const signal = AbortSignal.timeout(method === 'PUT' ? PUT_TIMEOUT_MS : REQUEST_TIMEOUT_MS)
-    const answer = fetch(request, { signal, redirect: 'manual' })
+    const answer = fetch(request, { signal, redirect: 'manual' }).then(read)
     // One request finds out whether it answers again.
     if (this.unanswered >= MAX_UNANSWERED) this.probe = this.watchProbe(answer)
     try {
-      const response = await answer
-      this.unanswered = 0
-      this.pausedUntil = 0
-      return response
+      await answer
+      this.noteAnswer()
     } catch (error) {
-      if (signal.aborted && sentAt >= this.failedAt) {
+      if (error instanceof Problem || error instanceof TransientError) this.noteAnswer()
+      // Also of a body that has begun, and does not go on.
+      else if (signal.aborted && sentAt >= this.failedAt) {
         this.failedAt = performance.now()
         if (++this.unanswered >= MAX_UNANSWERED) this.pausedUntil = this.failedAt + PAUSE_MS
       }
       throw error
     }
+  }
+
+  private noteAnswer(): void {
+    this.unanswered = 0
+    this.pausedUntil = 0
   }
 
   /** Returns a promise that ends with an answer, and lets another request find out if that takes long. */
