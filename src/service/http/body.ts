@@ -1,4 +1,5 @@
 /** Reads and checks request bodies: JSON, forms and uploads. */
+import { isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import type { HttpRequest } from '../../contract/http.ts'
@@ -120,10 +121,23 @@ async function parseFormFields(
       'invalid_request',
       `a form of ${separators + 1} fields; the limit is ${limits.form_fields} (form_fields)`,
     )
-  const form = new URLSearchParams(content.toString('utf8'))
+  const text = content.toString('utf8')
+  if (!isUtf8(content) || !hasUtf8Escapes(text)) throw new Problem('invalid_request', 'the body is not UTF-8')
+  const form = new URLSearchParams(text)
   const fields = readForm(schema.properties, form)
   await checkFields(schema, fields, [])
   return { fields, ignored: listUnknownFields(schema, form.keys()) }
+}
+
+/** Returns whether the bytes that are written as `%E9` are UTF-8: parsing would replace others. */
+function hasUtf8Escapes(form: string): boolean {
+  try {
+    // A lone % stands for itself.
+    decodeURIComponent(form.replace(/%(?![0-9a-f]{2})/gi, ''))
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Maximum number of unknown fields that a response lists. */

@@ -33,6 +33,20 @@ onBothStores('files', (test) => {
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       })
       expect(json).toMatchObject({ world_readable: true, share_key_enabled: true, filename: 'formed' })
+      // Nothing is replaced by U+FFFD, and a lone % stands for itself.
+      const rename = (body: string | Uint8Array) =>
+        ask('alice', 'PATCH', `/v2/files/${fid}`, {
+          body,
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        })
+      for (const body of ['filename=b%E9b', Buffer.from('filename=caf\u00e9', 'latin1')])
+        expect((await rename(body)).json.errors[0].message).toBe('the body is not UTF-8')
+      for (const [body, filename] of [
+        ['filename=caf%C3%A9%20100%25', 'café 100%'],
+        ['filename=café+100%', 'café 100%'],
+        ['filename=%EF%BF%BD', '\ufffd'],
+      ])
+        expect((await rename(body)).json.filename).toBe(filename)
     })
 
     it('updates refuse moving a folder into itself, and names that are invalid in a path', async () => {
