@@ -398,6 +398,20 @@ it('areas with negative values become lines, and shares omit them; notes say so'
   }
 })
 
+it('a named stream is drawn whole: half of it is below zero', () => {
+  const area = { type: 'scatter', mode: 'lines', stackgroup: 'one', x: [1, 2], y: [4, 6] }
+  const names = ['Oslo', 'Rome']
+  const named = names.map((name) => ({ ...area, name }))
+  for (const isCentered of [false, true]) {
+    const { data, layout } = drawnOf(named, { meta: { isCentered } })
+    expect(layout.annotations.map(({ text }: Attributes) => text)).toEqual(expect.arrayContaining(names))
+    // The first area moves the others.
+    expect([layout.yaxis.rangemode, data[0].y]).toEqual(
+      isCentered ? [undefined, [-4, -6]] : ['nonnegative', [4, 6]],
+    )
+  }
+})
+
 it('missing steps of a heatmap are empty, not covered by their neighbors', () => {
   const [{ x, z }] = drawnOf(
     [{ type: 'heatmap', x: [0, 1, 2, 5], y: ['a', 'a', 'a', 'a'], z: [1, 2, 3, 4] }],

@@ -107,7 +107,8 @@ export function writeEndNames(
 
 /** Returns whether all that is drawn at heights are numbers from zero. */
 function isNowhereNegative({ data, layout }: Draft): boolean {
-  if (listOf(layout.shapes).length > 0) return false
+  // Stacks around a middle line are moved below zero later.
+  if (listOf(layout.shapes).length > 0 || layout.meta.isCentered === true) return false
   return data.every(({ y, error_y }) => {
     const heights = [...listOf(y)]
     const isFromZero = (height: unknown): boolean =>

@@ -15,13 +15,20 @@ interface Figure {
   layout?: Record<string, unknown>
 }
 
+/** Returns the text that a script gives to `JSON.parse`. A pattern with as many steps could exhaust the stack. */
+function readParsedText(script: string): string {
+  const begin = script.indexOf('JSON.parse("') + 'JSON.parse('.length
+  let end = begin + 1
+  while (script[end] !== '"') end += script[end] === '\\' ? 2 : 1
+  return JSON.parse(script.slice(begin, end + 1)) as string
+}
+
 /** Returns the outlines that the maps of a figure need, as a script; undefined without maps. */
 function outlinesFor({ data = [], layout = {} }: Figure): string | undefined {
   const isMap = data.some((trace) => trace?.type === 'scattergeo' || trace?.type === 'choropleth')
   const maps = Object.entries(layout).filter(([name]) => /^geo\d*$/.test(name))
   if (!isMap && maps.length === 0) return undefined
-  const [, quoted] = /JSON\.parse\(("(?:[^"\\]|\\.)*")\)/s.exec(readAsset('plotly-geo.js')) ?? []
-  const all = JSON.parse(JSON.parse(quoted!) as string) as Record<string, unknown>
+  const all = JSON.parse(readParsedText(readAsset('plotly-geo.js'))) as Record<string, unknown>
   const names = new Set(
     [undefined, ...maps.map(([, map]) => map)].map((map) => {
       const { scope, resolution } = (typeof map === 'object' && map !== null ? map : {}) as Record<

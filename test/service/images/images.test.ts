@@ -229,5 +229,6 @@ onSqliteFirst('images', (test) => {
     expect((await get('alice', thumbnail)).status).toBe(200)
     // Both pictures were drawn in the background, and none for the page.
     expect(drawn).toHaveBeenCalledTimes(2)
+    drawn.mockRestore()
   })
 })
