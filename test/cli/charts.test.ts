@@ -1,5 +1,5 @@
 // Charts from the command line: from grids and figures, and as images.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { replaceGeneratedParts } from '../../src/charts/change/apply-options.ts'
@@ -940,9 +940,12 @@ let figure = JSON.parse(text); ${code}; fs.writeFileSync(file, text === '' ? JSO
     return gridline(['plot', 'edit', 'shown', ...args], {
       home: join(folder.path, 'home'),
       cwd: folder.path,
-      env: { EDITOR: `"${process.execPath}" "${script}"` },
+      env: { EDITOR: `"${process.execPath}" "${script}"`, TMPDIR: temporary },
     })
   }
+  const temporary = join(folder.path, 'temporary')
+  mkdirSync(temporary)
+  const left = () => readdirSync(temporary).length
   const shown = async () =>
     JSON.parse((await gridline(['plot', 'data', 'shown'], { home: join(folder.path, 'home') })).stdout)
 
@@ -967,6 +970,8 @@ let figure = JSON.parse(text); ${code}; fs.writeFileSync(file, text === '' ? JSO
       'layout.title.text: "b" → "c"',
     )
     expect(JSON.parse((await edit('', '--json', 'action')).stdout).action).toBe('unchanged')
+    await edit("text = ''; figure.layout.title.text = 'd'", '--dry-run')
+    expect(left()).toBe(0)
   })
 
   it.each([
@@ -974,13 +979,21 @@ let figure = JSON.parse(text); ${code}; fs.writeFileSync(file, text === '' ? JSO
     ["text = '[]'", 7, 'expected a list "data"'],
     ["text = ''; figure.layout.titel = 'x'", 2, 'Did you mean title?'],
     ["text = ''; figure.data[0].opacity = 'much'", 2, 'is not a number'],
-    ['process.exit(1)', 1, 'the editor failed with exit code 1'],
+    ["fs.writeFileSync(file, '{}'); process.exit(1)", 1, 'the editor failed with exit code 1'],
   ])('plot edit with %s saves nothing and keeps the text', async (code, exit, message) => {
-    const before = await shown()
+    const [before, files] = [await shown(), left()]
     const done = await edit(code)
     expect([done.code, done.stderr]).toEqual([exit, expect.stringContaining(message)])
-    if (exit !== 1) expect(done.stderr).toContain('Your text was saved as')
-    expect(await shown()).toEqual(before)
+    expect(done.stderr).toContain('Your text was saved as')
+    expect([await shown(), left()]).toEqual([before, files + 1])
+  })
+
+  it('plot edit leaves no file whose text was not changed', async () => {
+    const files = left()
+    expect((await edit('process.exit(1)')).stderr).not.toContain('Your text was saved')
+    const home = join(folder.path, 'home')
+    await gridline(['plot', 'edit', 'shown'], { home, env: { TMPDIR: temporary, EDITOR: '', VISUAL: '' } })
+    expect(left()).toBe(files)
   })
 })
 

@@ -31,48 +31,68 @@ export const editCommand = defineCommand({
   completion: ['plot'],
   examples: ['gridline plot edit "sales line"', 'EDITOR="code --wait" gridline plot edit alice:7'],
   async run(context, [plot]) {
+    const editor = findEditor(context.environment)
     const client = await context.client()
     const fid = await resolveFid(client, plot, 'plot')
     const { figure, headers } = await loadFigure(client, fid)
-    const folder = mkdtempSync(join(tmpdir(), 'gridline-'))
-    const file = join(folder, 'figure.json')
-    writeFileSync(file, `${JSON.stringify(figure, null, 2)}\n`, { mode: 0o600 })
+    const given = `${JSON.stringify(figure, null, 2)}\n`
+    const { folder, file } = writeTemporary(given)
     const keepHint = `Your text was saved as ${file}. After fixing it, run: gridline plot update ${fid} ${file}`
-    await runEditor(context.environment, file)
-    const text = readFileSync(file, 'utf8')
-    const next = parseFigure(text, keepHint)
-    const changes = listDifferences(figure, next)
-    if (changes.length === 0) {
+    const isKept = (): boolean => {
+      if (readFileSync(file, 'utf8') !== given) return true
       rmSync(folder, { recursive: true })
-      return {
-        item: { ...(await client.call('plots.get', { fid })), action: 'unchanged', changes },
-        view: changedView,
-      }
+      return false
     }
+    const onExit = (): void => {
+      if (isKept()) context.messages.note(keepHint)
+    }
+    process.once('exit', onExit)
     try {
-      await assertValidChanges(changes, next)
-    } catch (error) {
-      throw withKeepHint(error, keepHint)
-    }
-    for (const change of changes.slice(0, MAX_PRINTED_DIFFERENCES))
-      context.messages.note(formatDifference(change))
-    if (changes.length > MAX_PRINTED_DIFFERENCES)
-      context.messages.note(`… and ${changes.length - MAX_PRINTED_DIFFERENCES} more`)
-    if (context.flags.dryRun) {
-      rmSync(folder, { recursive: true })
-      throw new Planned('plots.update', fid, {})
-    }
-    try {
+      await runEditor(editor, file)
+      const next = parseFigure(readFileSync(file, 'utf8'))
+      const changes = listDifferences(figure, next)
+      if (changes.length > 0) await assertValidChanges(changes, next)
+      for (const change of changes.slice(0, MAX_PRINTED_DIFFERENCES))
+        context.messages.note(formatDifference(change))
+      if (changes.length > MAX_PRINTED_DIFFERENCES)
+        context.messages.note(`… and ${changes.length - MAX_PRINTED_DIFFERENCES} more`)
+      if (changes.length > 0 && context.flags.dryRun) throw new Planned('plots.update', fid, {})
       // The etag prevents overwriting changes made by others meanwhile.
-      const body = createFigureBody(JSON.stringify(next), {})
-      const file = await client.call('plots.update', { fid, body, plainHeaders: headers })
+      const stored =
+        changes.length === 0
+          ? await client.call('plots.get', { fid })
+          : await client.call('plots.update', {
+              fid,
+              body: createFigureBody(JSON.stringify(next), {}),
+              plainHeaders: headers,
+            })
       rmSync(folder, { recursive: true })
-      return { item: { ...file, action: 'replaced', changes }, view: changedView }
+      const action = changes.length === 0 ? 'unchanged' : 'replaced'
+      return { item: { ...stored, action, changes }, view: changedView }
     } catch (error) {
-      throw withKeepHint(error, keepHint)
+      if (error instanceof Planned) rmSync(folder, { recursive: true })
+      throw error instanceof Planned || !isKept() ? error : withKeepHint(error, keepHint)
+    } finally {
+      process.off('exit', onExit)
     }
   },
 })
+
+/** Writes a text to a file in a new folder. */
+function writeTemporary(text: string): { folder: string; file: string } {
+  let folder: string | undefined
+  try {
+    folder = mkdtempSync(join(tmpdir(), 'gridline-'))
+    const file = join(folder, 'figure.json')
+    writeFileSync(file, text, { mode: 0o600 })
+    return { folder, file }
+  } catch (error) {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+    throw new Problem('failed', `cannot write to ${tmpdir()}: ${errorMessageOf(error)}`, {
+      hint: 'Name another folder in the variable TMPDIR.',
+    })
+  }
+}
 
 /** Adds the hint about the saved text to an error. */
 function withKeepHint(error: unknown, keepHint: string): unknown {
@@ -80,16 +100,20 @@ function withKeepHint(error: unknown, keepHint: string): unknown {
   return new Problem(error.code, error.message, { hint: [error.hint, keepHint].filter(Boolean).join(' ') })
 }
 
-/** Opens a file in the editor and waits until it exits. Throws `failed` on a nonzero exit code. */
-async function runEditor(environment: NodeJS.ProcessEnv, file: string): Promise<void> {
+/** Returns the command of the editor. Throws `usage` if there is none, and no terminal. */
+function findEditor(environment: NodeJS.ProcessEnv): string {
   const editor = environment.VISUAL || environment.EDITOR
   if (!editor && !process.stdin.isTTY)
     throw new Problem('usage', 'the editor needs a terminal', {
       hint: 'In scripts, use gridline plot set, or gridline plot data and gridline plot update.',
     })
-  // As in git, the variable can contain arguments.
+  return editor || 'vi'
+}
+
+/** Opens a file in the editor and waits until it exits. Throws `failed` on a nonzero exit code. */
+async function runEditor(command: string, file: string): Promise<void> {
+  // As in git, the command can contain arguments.
   const shell = process.platform === 'win32' ? undefined : '/bin/sh'
-  const command = editor || 'vi'
   const child = shell
     ? spawn(shell, ['-c', `${command} "$1"`, 'sh', file], { stdio: 'inherit' })
     : spawn(command, [file], { stdio: 'inherit', shell: true })
@@ -103,10 +127,9 @@ async function runEditor(environment: NodeJS.ProcessEnv, file: string): Promise<
     })
 }
 
-/** Parses a figure. Throws `bad_data`, with the hint. */
-function parseFigure(text: string, keepHint: string): { data: object[]; layout: object } {
-  const refuse = (reason: string): Problem =>
-    new Problem('bad_data', `not a figure: ${reason}`, { hint: keepHint })
+/** Parses a figure. Throws `bad_data`. */
+function parseFigure(text: string): { data: object[]; layout: object } {
+  const refuse = (reason: string): Problem => new Problem('bad_data', `not a figure: ${reason}`)
   let figure: unknown
   try {
     figure = JSON.parse(text)
