@@ -1,8 +1,10 @@
 // Writes the files of a proposed board into a directory.
+
 import { constants, existsSync } from 'node:fs'
-import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
+import { makeFolder } from '../files/write-file.ts'
 import { formatYaml } from '../files/yaml.ts'
 import { formatChartFile } from './chart-file.ts'
 import type { ProposedBoard } from './propose-board.ts'
@@ -36,7 +38,7 @@ function indent(text: string): string {
 
 /** Writes files into a directory, which it creates. Throws `conflict` for one that exists: nothing is replaced. */
 export async function writeNewFiles(directory: string, files: readonly NewFile[]): Promise<void> {
-  await mkdir(directory, { recursive: true })
+  makeFolder(directory)
   // The data may be there already.
   const written = files.filter(
     (one) => !('copyOf' in one) || resolve(one.copyOf) !== resolve(directory, one.file),

@@ -1,5 +1,5 @@
 // `gridline board`: creates boards of charts, tables, numbers and text, and gets their files.
-import { writeFile } from 'node:fs/promises'
+
 import { basename } from 'node:path'
 import { lookupOrUndefined, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -15,6 +15,7 @@ import { inFile, readDefinition } from '../files/definitions.ts'
 import { inputName } from '../files/input.ts'
 import { isLocalDataFile, openGridOrFile } from '../files/local-data.ts'
 import { findReadingFlag, localOptions } from '../files/parse-options.ts'
+import { writeNamedFile } from '../files/write-file.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -79,7 +80,7 @@ const create = defineCommand({
 const pull = defineCommand({
   output: otherOutput('the file that the board was made from, or its content as JSON'),
   arguments: '<board>',
-  options: [{ flags: '-o, --output <file>', description: 'write to this file' }],
+  options: [{ flags: '-o, --output <file>', description: 'write to this file (- for stdout)' }],
   completion: [undefined],
   examples: ['gridline board pull report', 'gridline board pull report -o report.yml'],
   async run(context, [name], { output }) {
@@ -88,8 +89,8 @@ const pull = defineCommand({
     const { content } = await client.call('dashboards.get', { fid })
     const { settings } = JSON.parse(content) as { settings?: { board?: Board } }
     const text = settings?.board?.source ?? `${JSON.stringify(JSON.parse(content), undefined, 2)}\n`
-    if (output === undefined) return { text }
-    await writeFile(output, text)
+    if (output === undefined || output === '-') return { text }
+    await writeNamedFile(output, text)
     return { text: '' }
   },
 })

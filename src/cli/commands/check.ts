@@ -1,4 +1,5 @@
 // `gridline check`: checks files and grids against rules, or sets the rules of a grid.
+
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -15,6 +16,7 @@ import { inputName } from '../files/input.ts'
 import { checkLocalFile } from '../files/local-checks.ts'
 import { isLocalDataFile, isLocalDirectory, openGridOrFile } from '../files/local-data.ts'
 import { assertNoReadingOptions, localOptions } from '../files/parse-options.ts'
+import { toWriteProblem } from '../files/write-file.ts'
 import { CHECK_FORMATS, formatChecks, type NamedReport } from '../output/checks.ts'
 import { hasColor } from '../output/color.ts'
 import type { TableView } from '../output/view.ts'
@@ -192,7 +194,7 @@ async function writeReport(file: string, text: string, flag?: 'wx'): Promise<voi
       throw new Problem('already_exists', `${file} already exists`, {
         hint: 'Name another file with --checks, or remove it.',
       })
-    throw new Problem('failed', `cannot write ${file}: ${error.message}`)
+    throw toWriteProblem(file, error)
   })
 }
 

@@ -1,5 +1,5 @@
 // `gridline diff`: compares grids, plots, folders, versions and data files.
-import { writeFile } from 'node:fs/promises'
+
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { parseColumnNames } from '../../charts/spec/column-names.ts'
@@ -15,6 +15,7 @@ import { type DiffInput, moveToOneService } from '../files/diff-inputs.ts'
 import { inputName } from '../files/input.ts'
 import { isLocalDataFile, isLocalDirectory, loadLocalFile } from '../files/local-data.ts'
 import { assertNoReadingOptions, localOptions } from '../files/parse-options.ts'
+import { writeNamedFile } from '../files/write-file.ts'
 import { hasColor } from '../output/color.ts'
 import { DIFF_FORMATS, describeMatching, formatAttributes, formatDiff } from '../output/diff.ts'
 import { pixelsOf, pngOf, sideBySide } from '../output/png.ts'
@@ -317,9 +318,7 @@ async function diffPlots(
   const attributes = listChangedAttributes(oldFigure, newFigure)
   if (image !== undefined) {
     const [left, right] = await Promise.all([before, after].map(loadImage))
-    await writeFile(image, pngOf(sideBySide(pixelsOf(left), pixelsOf(right)))).catch((error: Error) => {
-      throw new Problem('failed', `cannot write ${image}: ${error.message}`)
-    })
+    await writeNamedFile(image, pngOf(sideBySide(pixelsOf(left), pixelsOf(right))))
     context.messages.aside(`Saved ${image}`)
   }
   const exit = exitCode && attributes.length > 0 ? DIFFERENCE_EXIT : 0

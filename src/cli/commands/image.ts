@@ -1,5 +1,5 @@
 // `gridline image`: saves images of plots, figures and data files.
-import { writeFile } from 'node:fs/promises'
+
 import { extname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import {
@@ -26,6 +26,7 @@ import { defineCommand, type Option, type OptionValues, type ShortHelp } from '.
 import { otherOutput } from '../core/output-schema.ts'
 import { isLocalDataFile, loadLocalGrid } from '../files/local-data.ts'
 import { assertNoReadingOptions, localOptions } from '../files/parse-options.ts'
+import { writeNamedFile } from '../files/write-file.ts'
 
 const options = [
   {
@@ -126,9 +127,7 @@ export const command = defineCommand({
         : await drawStored(context, source, { ...settings, filter: options.filter })
     const output = options.output ?? `${name}.${format}`
     if (output === '-') return { bytes: toByteStream(image) }
-    await writeFile(output, image).catch((error) => {
-      throw new Problem('failed', `cannot write ${output}: ${describeWriteError(error)}`)
-    })
+    await writeNamedFile(output, image)
     const result = { file: output, format, bytes: image.length }
     return {
       item: result,
@@ -143,13 +142,6 @@ export const command = defineCommand({
     }
   },
 })
-
-/** Returns why a file cannot be written. */
-function describeWriteError(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return 'no such directory'
-  if (error.code === 'EISDIR') return 'it is a directory'
-  return error.message
-}
 
 /** Settings of the image. Sizes in pixels. */
 interface ImageSettings {

@@ -1,5 +1,5 @@
 // `gridline plot set` and `plot options`: change a chart, or print the command that creates it.
-import { writeFile } from 'node:fs/promises'
+
 import { applyOptions } from '../../charts/change/apply-options.ts'
 import { CHART_OPTIONS, type ChartOptions, formatArguments, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { CHART_TYPES } from '../../charts/spec/types.ts'
@@ -22,6 +22,7 @@ import { changeFigure } from '../charts/update-figure.ts'
 import { defineCommand, type Option, type ShortHelp } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
 import { removeDefinitionExtension } from '../files/definitions.ts'
+import { writeNamedFile } from '../files/write-file.ts'
 import { changedView } from '../output/view.ts'
 
 /** Flags that switch boolean options off. */
@@ -145,7 +146,7 @@ export const optionsCommand = defineCommand({
       const isNamed = removeDefinitionExtension(output) === filename
       const text = await formatChartFile({ ...chart, grid: grid.filename }, isNamed ? undefined : filename)
       if (output === '-') return { text }
-      await writeFile(output, text)
+      await writeNamedFile(output, text)
       return { text: '' }
     }
     const name = quoteShellWord(grid.filename)

@@ -1,11 +1,11 @@
 // `gridline pull`: downloads files into a directory, and skips unchanged ones.
+
 import { createHash } from 'node:crypto'
 import {
   appendFileSync,
   createReadStream,
   createWriteStream,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -18,7 +18,7 @@ import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../client/index.ts'
-import { errorMessageOf, Problem } from '../../contract/errors.ts'
+import { Problem } from '../../contract/errors.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
@@ -33,6 +33,7 @@ import { listTree, type TreeEntry } from '../files/list-tree.ts'
 import { assertNoLink, toSafeFileName } from '../files/local-names.ts'
 import { wholeNameOf, withPart } from '../files/parts.ts'
 import { resolveTargets } from '../files/targets.ts'
+import { makeFolder, toWriteProblem } from '../files/write-file.ts'
 import type { TableView } from '../output/view.ts'
 
 /** Default number of parallel downloads. */
@@ -90,6 +91,8 @@ export const command = defineCommand({
       throw new Problem('usage', 'expected files and a directory', {
         hint: `For example: gridline pull ${directory} .`,
       })
+    if (existsSync(directory) && !statSync(directory).isDirectory())
+      throw new Problem('usage', `${directory} is not a directory`)
     const client = await context.client()
     const { files, failures } = await resolveTargets(client, words.slice(0, -1), { read: true })
     const entries: TreeEntry[] = []
@@ -120,11 +123,12 @@ export const command = defineCommand({
     const paths = new Set<string>()
     const duplicate = items.find(({ path }) => paths.size === paths.add(path).size)
     if (duplicate) throw new Problem('conflict', `two files have the same path ${duplicate.path}`)
+    if (!options.dryRun && items.length > 0) makeFolder(directory)
     for (const { file, folders } of entries)
       if (file.filetype === 'fold' && !options.dryRun) {
         const folder = join(directory, ...[...folders, file.filename].map(toSafeFileName))
         assertNoLink(folder, directory)
-        mkdirSync(folder, { recursive: true })
+        makeFolder(folder)
       }
     const state = new DownloadRecords(directory)
     const result = await runEach(
@@ -363,7 +367,7 @@ async function writeDownload(
 ): Promise<boolean> {
   try {
     assertNoLink(dirname(path), directory)
-    mkdirSync(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     return await withPart(path, async (part) => {
       await pipeline(Readable.from(bytes), createWriteStream(part))
       const modified = new Date(date_modified)
@@ -376,7 +380,7 @@ async function writeDownload(
     })
   } catch (error) {
     if (error instanceof Problem) throw error
-    throw new Problem('failed', `cannot write ${path}: ${errorMessageOf(error)}`)
+    throw toWriteProblem(path, error)
   }
 }
 

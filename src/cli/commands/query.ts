@@ -1,5 +1,5 @@
 // `gridline query`: queries grids and local files in SQL.
-import { writeFile } from 'node:fs/promises'
+
 import { buffer } from 'node:stream/consumers'
 import { CHART_OPTIONS, type ChartOptions, flagOf, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { CHART_TYPE_CHOICES } from '../../charts/spec/types.ts'
@@ -22,6 +22,7 @@ import { otherOutput } from '../core/output-schema.ts'
 import { isLocalDataFile, loadLocalGrid } from '../files/local-data.ts'
 import { assertNoReadingOptions, localOptions, type ReadingOptions } from '../files/parse-options.ts'
 import { parseParameters, type QueryParameters, readSql, sendSql, sqlOptions } from '../files/sql-options.ts'
+import { writeNamedFile } from '../files/write-file.ts'
 import { formatResultTable } from '../output/fit-table.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -230,7 +231,7 @@ async function writeResult(
       `--output ${output}: the extension must be one of ${contentFormats.join(', ')}`,
     )
   const response = await client.response('queries.run', { json: { ...query, format } })
-  await writeFile(output, await buffer(response.bytes()))
+  await writeNamedFile(output, await buffer(response.bytes()))
   return { item: { file: output, format }, view: fileView }
 }
 
@@ -276,7 +277,7 @@ async function drawResult(
     fid: made.file.fid,
     query: { format: format satisfies ImageFormat },
   })
-  await writeFile(output, await buffer(image.bytes()))
+  await writeNamedFile(output, await buffer(image.bytes()))
   return { item: { file: output, format }, view: fileView }
 }
 

@@ -4,7 +4,6 @@ import {
   appendFileSync,
   createReadStream,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -20,6 +19,7 @@ import { pipeline } from 'node:stream/promises'
 import { errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
 import { assertNoLink, toSafeFileName } from '../files/local-names.ts'
 import { partNameOf, wholeNameOf, withPart } from '../files/parts.ts'
+import { makeFolder, toWriteProblem } from '../files/write-file.ts'
 
 /** Name of the list. `sha256sum -c SHA256SUMS` checks it, too. */
 const SUMS_FILE = 'SHA256SUMS'
@@ -156,11 +156,7 @@ export class ExportFolder {
       throw new Problem('conflict', `${directory} is not empty, and contains no export of gridline`, {
         hint: 'Choose a new directory.',
       })
-    try {
-      mkdirSync(directory, { recursive: true })
-    } catch (error) {
-      throw new Problem('failed', `cannot write ${directory}: ${errorMessageOf(error)}`)
-    }
+    makeFolder(directory)
     const folder = new ExportFolder(resolve(directory), kind, former?.hashes ?? new Map())
     folder.writeSums(former?.hashes ?? new Map(), false)
     return folder
@@ -181,7 +177,7 @@ export class ExportFolder {
     try {
       this.clearWay(path)
       assertNoLink(dirname(file), this.directory)
-      mkdirSync(dirname(file), { recursive: true })
+      makeFolder(dirname(file))
       this.noteFile(path)
       return await withPart(file, async (part) => {
         const handle = await open(part, 'w')
@@ -201,7 +197,7 @@ export class ExportFolder {
       })
     } catch (error) {
       if (error instanceof Problem || errorCodeOf(error) === '') throw error
-      throw new Problem('failed', `cannot write ${file}: ${errorMessageOf(error)}`)
+      throw toWriteProblem(file, error)
     }
   }
 

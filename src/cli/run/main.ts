@@ -289,12 +289,8 @@ async function writeResults(
     action: 'failed',
     ...formatErrorBody(problem).errors[0],
   }))
-  const { writeFile } = await import('node:fs/promises')
-  await writeFile(file, [...rows, ...failed].map((line) => `${JSON.stringify(line)}\n`).join('')).catch(
-    (error) => {
-      throw new Problem('failed', `cannot write ${file}: ${error.message}`)
-    },
-  )
+  const { writeNamedFile } = await import('../files/write-file.ts')
+  await writeNamedFile(file, [...rows, ...failed].map((line) => `${JSON.stringify(line)}\n`).join(''))
 }
 
 /** Validates --json fields, --jq and --template before the command runs. */

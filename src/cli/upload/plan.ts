@@ -1,5 +1,6 @@
 // Writes and checks plans: planned uploads in a file, applied by `apply`. See docs/mirroring.md.
-import { readFile, writeFile } from 'node:fs/promises'
+
+import { readFile } from 'node:fs/promises'
 import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
@@ -7,6 +8,7 @@ import type { Context } from '../core/context.ts'
 import { definitionKindOf } from '../files/definitions.ts'
 import { openInput } from '../files/input.ts'
 import { listTree } from '../files/list-tree.ts'
+import { writeNamedFile } from '../files/write-file.ts'
 import { resolveDestination } from './destination.ts'
 import type { LocalFile } from './expand.ts'
 import { computeSourceTag, type SendOptions } from './send.ts'
@@ -80,9 +82,7 @@ export async function writePlan(
   }
   for (const { fid } of removals)
     plan.trash.push({ fid, path: await loadPath(client, fid), etag: await loadEtag(client, fid) })
-  await writeFile(file, `${JSON.stringify(plan, null, 2)}\n`).catch((error: Error) => {
-    throw new Problem('failed', `cannot write ${file}: ${error.message}`)
-  })
+  await writeNamedFile(file, `${JSON.stringify(plan, null, 2)}\n`)
 }
 
 /** Returns the SHA-256 of a local file and its parse options; for a chart, also of the files that it names. */
