@@ -228,17 +228,23 @@ function ownerOf(address: string): string | undefined {
 function followBoard(board: HTMLElement, charts: BoardCharts, load: () => void): void {
   let events: EventSource | undefined
   let known: string | undefined
+  /** Whether the board may have changed since the page was loaded: before its first state, the page was hidden. */
+  let isUnsure = false
   const stop = (): void => {
     events?.close()
     events = undefined
   }
   const follow = (): void => {
     stop()
-    if (document.visibilityState === 'hidden') return
+    if (document.visibilityState === 'hidden') {
+      isUnsure ||= known === undefined
+      return
+    }
     const stream = new EventSource(board.dataset.follow!)
     events = stream
     stream.addEventListener('state', ({ data }) => {
-      const isNew = known !== undefined && known !== data
+      const isNew = isUnsure || (known !== undefined && known !== data)
+      isUnsure = false
       known = data
       if (!isNew) return
       charts.look()

@@ -75,7 +75,9 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     'index.ts admin.ts background http operations alerts mailings pages boards images plots refreshes derivations queries grids uploads files sharing import accounts core access store tracing'.split(
       ' ',
     ),
-  charts: 'evaluate omitted.ts other-texts.ts change create-chart.ts compile normalize figure spec'.split(' '),
+  charts: 'evaluate omitted.ts other-texts.ts change create-chart.ts compile normalize figure spec'.split(
+    ' ',
+  ),
   ingest:
     'index.ts file.ts slices.ts records columnar workbook data-file-name.ts delimited detect archive text values kernel'.split(
       ' ',

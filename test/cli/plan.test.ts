@@ -124,11 +124,15 @@ it('links in a directory are not followed, and their grids stay', async () => {
     renameSync(join(data, name), join(kept, name))
     symlinkSync(join(kept, name), join(data, name))
   }
-  symlinkSync('loop', join(data, 'loop'))
+  symlinkSync('loop.csv', join(data, 'loop.csv'))
   remove('b.csv')
   const { code, stderr } = await run('upload', 'data', '--delete')
   expect([code, stderr]).toEqual([0, expect.stringContaining('3 symbolic links were skipped: data/a.csv')])
   expect([await names(), await trashed()]).toEqual([['a', 'c', 'd', 'sub', 'x.tmp'], ['b']])
+  // A comparison leaves them out, too.
+  const diff = await run('diff', './data', 'data', '--jq', '.[].path')
+  expect(diff.stdout).toBe('')
+  expect((await run('upload', 'data/*.csv', '--dry-run')).code).toBe(0)
   // Named, they are.
   writeFileSync(join(kept, 'a.csv'), 'n\nnew\n')
   await run('upload', 'data/a.csv', '--folder', 'data', '--on-conflict', 'replace')

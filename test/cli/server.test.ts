@@ -50,24 +50,29 @@ it('--health-port answers /healthz on a separate port', async () => {
   await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
 })
 
-it('nobody who signs in gets the name of the user of this machine', async () => {
-  const issuer = await startIssuer()
-  const server = await serve(['--oidc-issuer', issuer.url, '--oidc-client-id', 'gridline'], {
-    home: home('sign-in'),
-    env: { GRIDLINE_OIDC_CLIENT_SECRET: 'the secret' },
-  })
-  const get = (path: string, cookie: string) =>
-    fetch(server.url + path, { redirect: 'manual', headers: { cookie } })
-  const leaving = await get('/signin/oidc', '')
-  const claims = { sub: 'mallory', preferred_username: userInfo().username }
-  const back = new URL(issuer.approve(leaving.headers.get('location')!, claims))
-  const signedIn = await get(back.pathname + back.search, leaving.headers.get('set-cookie')!.split(';')[0])
-  const session = signedIn.headers.getSetCookie().find((cookie) => cookie.startsWith('gridline_session='))!
-  const { username } = (await (await get('/v2/users/current', session)).json()) as { username: string }
-  expect(username).toBe(`${userInfo().username}-2`)
-  await server.stop()
-  await issuer.stop()
-})
+it.each(['none', 'sqlite://%/gridline.db'])(
+  'nobody who signs in gets the name of the user of this machine, with --database %s',
+  async (database) => {
+    const issuer = await startIssuer()
+    const at = home(`sign-in ${database.length}`)
+    const chosen = database === 'none' ? [] : ['--database', database.replace('%', at)]
+    const server = await serve(['--oidc-issuer', issuer.url, '--oidc-client-id', 'gridline', ...chosen], {
+      home: at,
+      env: { GRIDLINE_OIDC_CLIENT_SECRET: 'the secret' },
+    })
+    const get = (path: string, cookie: string) =>
+      fetch(server.url + path, { redirect: 'manual', headers: { cookie } })
+    const leaving = await get('/signin/oidc', '')
+    const claims = { sub: 'mallory', preferred_username: userInfo().username }
+    const back = new URL(issuer.approve(leaving.headers.get('location')!, claims))
+    const signedIn = await get(back.pathname + back.search, leaving.headers.get('set-cookie')!.split(';')[0])
+    const session = signedIn.headers.getSetCookie().find((cookie) => cookie.startsWith('gridline_session='))!
+    const { username } = (await (await get('/v2/users/current', session)).json()) as { username: string }
+    expect(username).toBe(`${userInfo().username}-2`)
+    await server.stop()
+    await issuer.stop()
+  },
+)
 
 describe('a server', () => {
   const serverHome = home('server')

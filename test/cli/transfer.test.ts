@@ -118,8 +118,13 @@ describe('pull', () => {
     expect(readFileSync(join(folder, 'b.csv'), 'utf8')).toBe('mine')
   })
 
-  it.each(['before', 'after'])('files that a pull was killed %s renaming are still its own', async (when) => {
-    const folder = `killed ${when}`
+  it.each([
+    ['before', 'before the data change'],
+    ['after', 'before the data change'],
+    ['before', 'and later'],
+    ['after', 'and later'],
+  ])('files that a pull was killed %s renaming are still its own, %s', async (when, later) => {
+    const folder = `killed ${when} ${later}`
     const [first, second] = ['k1', 'k2'].map((name) => join(cwd, folder, `${name}.csv`))
     const upload = async (value: number): Promise<void> => {
       for (const name of ['k1', 'k2']) {
@@ -146,6 +151,7 @@ describe('pull', () => {
     expect((await gridline(pull, { home, cwd, nodeArguments })).code).toBe(null)
     const contents = () => [first, second].map((file) => readFileSync(file, 'utf8'))
     expect(contents()).toEqual(['n\n2\n', when === 'after' ? 'n\n2\n' : 'n\n1\n'])
+    if (later === 'and later') await run(pull)
     await upload(3)
     const { code, stderr } = await run(pull)
     expect([code, stderr, ...contents()]).toEqual([0, '', 'n\n3\n', 'n\n3\n'])

@@ -158,6 +158,27 @@ describe('pages of plots in a browser', () => {
     await page.close()
   })
 
+  it('a board that was loaded in the background shows what has changed before it is seen', async () => {
+    const { test, browser, url } = site()
+    const { fid: grid } = await test.grid('alice', 'behind', { n: [1] }, { world_readable: true })
+    const rows = [{ items: [{ number: grid, value: 'sum:n' }] }]
+    const json = { content: { settings: { board: { rows } } }, filename: 'behind', world_readable: true }
+    const { fid } = (await test.ask('alice', 'POST', '/v2/dashboards', { json })).json.file
+    const page = await openPage(browser)
+    const setVisible = (state: string): void => {
+      Object.defineProperty(document, 'visibilityState', { value: state, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }
+    await page.evaluateOnNewDocument(setVisible, 'hidden')
+    await page.goto(url + pathOf(fid))
+    await test.ask('alice', 'POST', `/v2/grids/${grid}/row`, { json: { rows: [[4]] } })
+    const number = () => page.$eval('.board .number', ({ textContent }) => textContent)
+    expect(await number()).toBe('1')
+    await page.evaluate(setVisible, 'visible')
+    await expect.poll(number, { timeout: 60_000 }).toBe('5')
+    await page.close()
+  })
+
   it('all rows of a filter with a default can be chosen, and what is typed stays while data change', async () => {
     const { test } = site()
     const numbers = Array.from({ length: 501 }, (_, k) => k)

@@ -38,6 +38,7 @@ export class FileDialog {
   private readonly controls = create('details', {}, create('summary', {}, 'How the file is read'))
   private readonly name: HTMLInputElement
   private readonly place: HTMLInputElement
+  private readonly givenPlace: string
   private readonly isPublic = create('input', { type: 'checkbox' })
   private readonly conflict: HTMLSelectElement
   private readonly key = create('input', { list: 'key-columns', placeholder: 'columns, comma-separated' })
@@ -58,8 +59,8 @@ export class FileDialog {
       required: true,
       maxlength: 200,
     })
-    const place = [folder, chosen.folder].filter((part) => part !== '').join('/')
-    this.place = create('input', { value: place, placeholder: 'home folder' })
+    this.givenPlace = [folder, chosen.folder].filter((part) => part !== '').join('/')
+    this.place = create('input', { value: this.givenPlace, placeholder: 'home folder' })
     this.conflict = createSelect(
       target
         ? [
@@ -289,7 +290,9 @@ export class FileDialog {
   }
 
   private newHeaders(): Record<string, string> {
-    const place = this.place.value.trim()
+    // Names of folders may begin or end with spaces.
+    const { value } = this.place
+    const place = value === this.givenPlace ? value : value.trim()
     return {
       'Gridline-On-Conflict': this.conflict.value,
       ...(place !== '' && { 'Gridline-Parent-Path': toHeaderText(place) }),

@@ -87,7 +87,9 @@ export function addSeveral(files: Chosen[], folder: string, target: Target | und
     let stored = 0
     for (const [k, { file, folder: inner }] of files.entries()) {
       const { state } = rows[k]
-      const path = [place.value.trim(), inner].filter((part) => part !== '').join('/')
+      // Names of folders may begin or end with spaces.
+      const chosen = place.value === folder ? folder : place.value.trim()
+      const path = [chosen, inner].filter((part) => part !== '').join('/')
       try {
         const { file: grid } = await sendFile(
           file,

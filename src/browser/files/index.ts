@@ -70,7 +70,7 @@ async function renameFile({ fid, name }: PageFile): Promise<void> {
   dialog.body.append(createCommand(`gridline rename ${fid} NAME`))
   addAction(dialog, 'Rename', async () => {
     if (field.value.trim() === '') return dialog.say('A name is needed.')
-    await update({ filename: field.value.trim() })
+    if (field.value !== name) await update({ filename: field.value.trim() })
     location.reload()
   })
   field.select()

@@ -39,13 +39,16 @@ export async function diffFolders(
   const { format = 'table', stat, exitCode } = options
   if (format !== 'table' && format !== 'md')
     throw new Problem('usage', `--format ${format}: for folders, use table, md or --json`)
+  const links = new Set<string>()
   const [oldGrids, newGrids] = [
-    await listGrids(context, before, options),
-    await listGrids(context, after, options),
+    await listGrids(context, before, options, links),
+    await listGrids(context, after, options, links),
   ]
   const changes: GridChange[] = []
   for (const path of [...new Set([...oldGrids.keys(), ...newGrids.keys()])].sort()) {
     const [a, b] = [oldGrids.get(path), newGrids.get(path)]
+    const names = path.split('/')
+    if (names.some((_, k) => links.has(names.slice(0, k + 1).join('/')))) continue
     if (!a || !b) changes.push({ path, change: a ? 'removed' : 'added' })
     else {
       const diff = await diffOf(await moveToOneService(context, [await a(), await b()]))
@@ -79,11 +82,15 @@ function terminalWidth(): number {
   return isTTY ? columns : Number.POSITIVE_INFINITY
 }
 
-/** Returns loaders of the grids in a folder, by path. Local files are read only when needed. */
+/**
+ * Returns loaders of the grids in a folder, by path. Local files are read only when needed. Adds the paths of symbolic
+ * links to `links`: what they lead to is not compared.
+ */
 async function listGrids(
   context: Context,
   side: DiffInput,
   options: Options,
+  links: Set<string>,
 ): Promise<Map<string, () => Promise<DiffInput>>> {
   const { client, fid, isLocal, name } = side
   const grids = new Map<string, () => Promise<DiffInput>>()
@@ -104,9 +111,13 @@ async function listGrids(
   }
   const expanded = expandFiles([name], {})
   noteLinks(context.messages, expanded)
-  for (const { file } of expanded.files) {
+  const pathOf = (file: string): string => {
     const segments = file.slice(name.replace(/[/\\]+$/, '').length + 1).split(/[/\\]/)
-    const path = [...segments.slice(0, -1), gridNameOf(basename(file))].join('/')
+    return [...segments.slice(0, -1), gridNameOf(basename(file))].join('/')
+  }
+  for (const link of expanded.links) links.add(pathOf(link))
+  for (const { file } of expanded.files) {
+    const path = pathOf(file)
     add(path, async () => {
       const { uploaded } = await loadLocalFile(context, file, options)
       if (uploaded.file.filetype !== 'grid')

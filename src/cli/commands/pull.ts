@@ -2,10 +2,12 @@
 
 import { createHash } from 'node:crypto'
 import {
-  appendFileSync,
+  closeSync,
+  constants,
   createReadStream,
   createWriteStream,
   existsSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,6 +15,7 @@ import {
   type Stats,
   statSync,
   utimesSync,
+  writeSync,
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
@@ -198,6 +201,10 @@ function formatState({ size, mtimeMs }: { size: number; mtimeMs: number }): stri
   return `${size} ${mtimeMs}`
 }
 
+/** Not through a link, which the directory may have from somebody else. */
+const JOURNAL_FLAGS =
+  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
+
 /** Records of downloads into a directory. Files changed since their download are not replaced. */
 class DownloadRecords {
   private readonly file: string
@@ -205,6 +212,8 @@ class DownloadRecords {
   private readonly journal: string
   private readonly entries: Record<string, string>
   private readonly begun = new Map<string, string>()
+  private readonly recorded = new Set<string>()
+  private journalFile: number | undefined
 
   constructor(directory: string) {
     this.file = join(directory, '.gridline-pull.json')
@@ -263,17 +272,27 @@ class DownloadRecords {
   /** Records a download whose part is complete, and about to get its name. */
   begin(path: string, part: string, content: PulledContent): void {
     const line = JSON.stringify([this.key(path), formatEntry(statSync(part), content)])
-    appendFileSync(this.journal, `${line}\n`, { mode: 0o600 })
+    this.journalFile ??= openSync(this.journal, JOURNAL_FLAGS, 0o600)
+    writeSync(this.journalFile, `${line}\n`)
   }
 
   /** Records a finished download. */
   record(path: string, content: PulledContent): void {
-    this.entries[this.key(path)] = formatEntry(statSync(path), content)
+    const key = this.key(path)
+    this.recorded.add(key)
+    this.entries[key] = formatEntry(statSync(path), content)
   }
 
-  /** Writes the records to the directory. */
+  /** Writes the records to the directory, with those of files that an interrupted run has replaced. */
   save(): void {
+    for (const [key, entry] of this.begun) {
+      const stats = statSync(join(dirname(this.file), key), { throwIfNoEntry: false })
+      const isReplaced = stats !== undefined && entry.startsWith(`${formatState(stats)} `)
+      if (isReplaced && !this.recorded.has(key)) this.entries[key] = entry
+    }
     writePrivateFile(this.file, `${JSON.stringify(this.entries)}\n`)
+    if (this.journalFile !== undefined) closeSync(this.journalFile)
+    this.journalFile = undefined
     rmSync(this.journal, { force: true })
   }
 

@@ -1,5 +1,5 @@
 // Reads local files and standard input.
-import { createReadStream, readdirSync, statSync } from 'node:fs'
+import { createReadStream, type Dirent, readdirSync, statSync } from 'node:fs'
 import { open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -138,6 +138,15 @@ function findSimilarFile(file: string): string | undefined {
     return suggestion && join(dirname(file), suggestion)
   } catch {
     return undefined
+  }
+}
+
+/** Lists the entries of a directory by name. Throws `no_such_file` or `failed`. */
+export function readDirectory(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch (error) {
+    throw toReadProblem(directory, error)
   }
 }
 

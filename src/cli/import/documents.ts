@@ -1,11 +1,11 @@
 // Lists the documents of an import: files, directories, ZIP archives and web pages.
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { defaultLimits, formatBytes } from '../../contract/limits.ts'
 import { listZipMembers } from '../../ingest/index.ts'
-import { readWhole, toReadProblem } from '../files/input.ts'
+import { readDirectory, readWhole, toReadProblem } from '../files/input.ts'
 
 /** A document that may contain figures and grids. */
 export interface Document {
@@ -44,8 +44,7 @@ export class DocumentLister {
   }
 
   private async *listDirectory(path: string, folders: readonly string[]): AsyncGenerator<Document> {
-    const entries = readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
-    for (const entry of entries) {
+    for (const entry of readDirectory(path)) {
       if (entry.name.startsWith('.')) continue
       const inner = join(path, entry.name)
       if (entry.isDirectory()) yield* this.listDirectory(inner, [...folders, entry.name])

@@ -1,10 +1,10 @@
 // Finds the local files that names, directories and patterns refer to.
-import { type Dirent, existsSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { existsSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { formatOfFileName, removeCompressionExtension } from '../../contract/formats.ts'
 import { formatCount } from '../../contract/message-texts.ts'
-import { toReadProblem } from '../files/input.ts'
+import { readDirectory } from '../files/input.ts'
 import { compilePattern, isPattern } from '../files/patterns.ts'
 import type { Messages } from '../output/messages.ts'
 
@@ -73,9 +73,10 @@ export function expandFiles(
       for (const { path, isLink } of listFilesBelow(word)) {
         const segments = relative(word, path).split(sep)
         const folders = [...root, ...segments.slice(0, -1)]
-        if (!isLink) add(path, segments.join('/'), folders, false)
+        const relativePath = segments.join('/')
+        if (!isLink) add(path, relativePath, folders, false)
         else {
-          links.push(path)
+          if (!isExcluded(relativePath)) links.push(path)
           excluded.push({ file: path, folders })
         }
       }
@@ -100,10 +101,8 @@ export function someOf(files: readonly string[]): string {
 /** Says which symbolic links were left out. */
 export function noteLinks(messages: Pick<Messages, 'note'>, { links }: Pick<Expanded, 'links'>): void {
   if (links.length === 0) return
-  const [were, them] = links.length === 1 ? ['was', 'it'] : ['were', 'them']
-  messages.note(
-    `${formatCount(links.length, 'symbolic link')} ${were} skipped: ${someOf(links)}. To follow ${them}, name ${them}.`,
-  )
+  const were = links.length === 1 ? 'was' : 'were'
+  messages.note(`${formatCount(links.length, 'symbolic link')} ${were} skipped: ${someOf(links)}`)
 }
 
 /** Returns the state of what a name refers to; undefined if there is no such file, or none that can be read. */
@@ -119,25 +118,13 @@ function findStats(name: string): Stats | undefined {
 /** Lists all files and links below a directory, sorted, without hidden ones. Does not follow links. */
 function listFilesBelow(directory: string): { path: string; isLink: boolean }[] {
   const found: { path: string; isLink: boolean }[] = []
-  for (const entry of readDirectory(directory).sort(compareByName)) {
+  for (const entry of readDirectory(directory)) {
     if (entry.name.startsWith('.')) continue
     const path = join(directory, entry.name)
     if (entry.isDirectory()) found.push(...listFilesBelow(path))
     else if (entry.isFile() || entry.isSymbolicLink()) found.push({ path, isLink: entry.isSymbolicLink() })
   }
   return found
-}
-
-function readDirectory(directory: string): Dirent[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true })
-  } catch (error) {
-    throw toReadProblem(directory, error)
-  }
-}
-
-function compareByName(a: { name: string }, b: { name: string }): number {
-  return a.name < b.name ? -1 : 1
 }
 
 /** Lists the local files that match a pattern, sorted. `**` matches directories at any depth. */
@@ -164,7 +151,7 @@ export function listMatchingPaths(pattern: string): string[] {
         .map(({ name }) => join(path, name)),
     )
   }
-  return directories.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile()).sort()
+  return directories.filter((path) => findStats(path)?.isFile()).sort()
 }
 
 /** Lists the entries of a directory; none if it is unreadable. */

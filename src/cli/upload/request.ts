@@ -104,7 +104,7 @@ function checkFiles(
         skipped.length > 0
           ? `Not data files: ${someOf(skipped)}. Use --include.`
           : links.length > 0
-            ? `Symbolic links are not followed, unless they are named: ${someOf(links)}.`
+            ? `Symbolic links are not followed: ${someOf(links)}.`
             : 'Check the names.',
     })
   assertDistinctNames(

@@ -5,13 +5,16 @@ import type { Store } from '../store/store.ts'
 
 /** Time for which names are cached, in ms. */
 const CACHE_MS = 2000
-/** Time that a request waits for names, in ms: a database that does not respond holds up what does not need it. */
-const MAX_WAIT_MS = 1000
+/** Time that a request waits for names once they are known, in ms: not all requests need the database. */
+const MAX_WAIT_MS = 5000
 
 /** Cache of former usernames. */
 export class FormerNames {
   private names: ReadonlyMap<string, string> = new Map()
   private expiresAt = 0
+  /** Number of the last load, and of the last one that has ended. */
+  private begun = 0
+  private loaded = 0
 
   constructor(private readonly store: Store) {}
 
@@ -20,13 +23,18 @@ export class FormerNames {
     if (performance.now() < this.expiresAt) return
     // Concurrent requests use the cached names.
     this.expiresAt = performance.now() + CACHE_MS
-    await Promise.race([this.load(), sleep(MAX_WAIT_MS, undefined, { ref: false })])
+    const loading = this.load()
+    await (this.loaded === 0
+      ? loading
+      : Promise.race([loading, sleep(MAX_WAIT_MS, undefined, { ref: false })]))
   }
 
   private async load(): Promise<void> {
+    const number = ++this.begun
     const rows = await this.store.read(({ accounts }) => accounts.listFormerNames()).catch(() => undefined)
     // If the database is down, requests fail by themselves.
-    if (!rows) return
+    if (!rows || number < this.loaded) return
+    this.loaded = number
     this.names = new Map(rows.map(({ name, owner }) => [name, owner]))
   }
 

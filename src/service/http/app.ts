@@ -1,5 +1,6 @@
 /** Routes requests to operations and pages, and logs each request. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../contract/errors.ts'
 import { REQUEST_ID_HEADER } from '../../contract/headers.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
@@ -181,6 +182,9 @@ function createLogLine({ method, headers, address }: HttpRequest, path: string):
   }
 }
 
+/** Maximum wait for the name of who is signed in, in ms, on a page that needs the database for nothing else. */
+const MAX_NAME_WAIT_MS = 2000
+
 /** Creates the response to a request that failed, a page for browsers, and logs the reason. */
 async function createErrorReply(
   thrown: unknown,
@@ -197,8 +201,10 @@ async function createErrorReply(
     const pages = await import('./web/pages.ts').catch(() => undefined)
     const problem = toProblem(error)
     // Who asks for a path that nothing handles is not known yet.
-    if (problem.status === 404)
-      line.user ??= (await authenticateRequest(context, request).catch(() => undefined))?.username
+    if (problem.status === 404 && line.user === undefined) {
+      const caller = authenticateRequest(context, request).catch(() => undefined)
+      line.user = (await Promise.race([caller, sleep(MAX_NAME_WAIT_MS, undefined, { ref: false })]))?.username
+    }
     if (pages) return pages.createErrorPage(problem, url, line.user)
   }
   const response = createErrorResponse(error, {

@@ -133,7 +133,7 @@ async function parseFormFields(
 function hasUtf8Escapes(form: string): boolean {
   try {
     // A lone % stands for itself.
-    decodeURIComponent(form.replace(/%(?![0-9a-f]{2})/gi, ''))
+    decodeURIComponent(form.replace(/%(?![0-9a-f]{2})/gi, '%25'))
     return true
   } catch {
     return false

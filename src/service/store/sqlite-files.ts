@@ -66,7 +66,12 @@ export function restoreDatabase(backupFile: string, target: string): string | un
   if (existsSync(file)) {
     for (let n = 1; previousFile === undefined || existsSync(previousFile); n++)
       previousFile = `${file}.before-restore-${n}`
-    keepUnder(previousFile, file)
+    try {
+      keepUnder(previousFile, file)
+    } catch (error) {
+      for (const path of [part, previousFile]) rmSync(path, { force: true })
+      throw new Problem('failed', `cannot keep the previous database: ${errorMessageOf(error)}`)
+    }
   }
   for (const path of sideFilesOf(file)) rmSync(path, { force: true })
   renameSync(part, file)

@@ -306,6 +306,14 @@ function databaseFileOf(database: string): string {
   return resolveDatabaseFile(database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
 }
 
+/** Returns whether two addresses are of one SQLite file, which exists. */
+export function isSameDatabase(one: string, other: string): boolean {
+  return (
+    [one, other].every((address) => address.startsWith('sqlite:')) &&
+    databaseFileOf(one) === databaseFileOf(other)
+  )
+}
+
 /** Returns the path of a folder next to a SQLite file; undefined in memory and for PostgreSQL. */
 export function resolveBesideDatabase(database: string, suffix: string): string | undefined {
   if (!database.startsWith('sqlite:') || databaseFileOf(database) === ':memory:') return undefined

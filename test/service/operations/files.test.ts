@@ -39,7 +39,11 @@ onBothStores('files', (test) => {
           body,
           headers: { 'content-type': 'application/x-www-form-urlencoded' },
         })
-      for (const body of ['filename=b%E9b', Buffer.from('filename=caf\u00e9', 'latin1')])
+      for (const body of [
+        'filename=b%E9b',
+        'filename=x%E2%82%%ACy',
+        Buffer.from('filename=caf\u00e9', 'latin1'),
+      ])
         expect((await rename(body)).json.errors[0].message).toBe('the body is not UTF-8')
       for (const [body, filename] of [
         ['filename=caf%C3%A9%20100%25', 'café 100%'],

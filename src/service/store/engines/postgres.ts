@@ -24,8 +24,9 @@ const MAX_CONFLICT_ATTEMPTS = 30
 const RECONNECT_DELAYS_MS = [50, 100, 200, 300, 300, 300]
 /** Time after a loss in which the transaction may begin again, in ms: each attempt can wait for a host that vanished. */
 const RECONNECT_MS = 3_000
-/** Maximum wait for a connection, and for the begin of a transaction besides that for its locks, in ms. */
 const CONNECT_TIMEOUT_MS = 5_000
+/** Maximum wait for the begin of a transaction, besides that for its locks, in waits for a lock: a pooler may queue it. */
+const BEGIN_LOCK_WAITS = 3
 /** Lock timeout of one attempt of a migration, in ms. */
 const MIGRATION_LOCK_TIMEOUT_MS = 2_000
 /** Maximum share of the pool that one owner may use. */
@@ -187,7 +188,8 @@ class PostgresEngine implements Engine {
       try {
         return await this.attempt(plan, work)
       } catch (error) {
-        if (isConnectionLost(error) || (error instanceof LostCommit && plan.repeatable)) {
+        const isLost = isConnectionLost(error) && !isReadTimeout(error)
+        if (isLost || (error instanceof LostCommit && plan.repeatable)) {
           lostAt ??= performance.now()
           const isOver = performance.now() - lostAt > RECONNECT_MS
           if (isOver || reconnects >= RECONNECT_DELAYS_MS.length) throw toProblem(error)
@@ -210,7 +212,7 @@ class PostgresEngine implements Engine {
     let committing = false
     try {
       const start = performance.now()
-      const query_timeout = CONNECT_TIMEOUT_MS + owners.length * this.lockMs
+      const query_timeout = (BEGIN_LOCK_WAITS + owners.length) * this.lockMs
       const begin: TimedQuery = { text: this.begin[mode] + this.lock(owners), query_timeout }
       await client.query(begin)
       if (owners.length > 0) this.stats.lockSeconds += (performance.now() - start) / 1000
@@ -322,6 +324,11 @@ function isConnectionLost(error: unknown): boolean {
     /^(ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code) ||
     /connection terminated|not queryable|connection ended|query read timeout/i.test(error.message)
   )
+}
+
+/** Returns whether a query took too long. It is not repeated: a database, or its pooler, that is slow would have more to do. */
+function isReadTimeout(error: unknown): boolean {
+  return error instanceof Error && /query read timeout/i.test(error.message)
 }
 
 /** Returns whether the coordinator of a distributed database does not know if a node has committed. */

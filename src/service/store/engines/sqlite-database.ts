@@ -9,13 +9,14 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readlinkSync,
   readSync,
   realpathSync,
   rmSync,
   statSync,
 } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { buildPath } from '../../../contract/build-path.ts'
 import { errorCodeOf, errorMessageOf, Problem } from '../../../contract/errors.ts'
 
@@ -96,12 +97,21 @@ export function logBytesOf(file: string): number {
   return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
 
+/** Maximum number of links to a database that does not exist yet. */
+const MAX_LINKS = 20
+
 /** Returns the file that a database is, not a link to it: SQLite and others keep files next to that one. */
-export function resolveDatabaseFile(file: string): string {
+export function resolveDatabaseFile(file: string, links = 0): string {
+  if (file === ':memory:') return file
   try {
-    return file === ':memory:' ? file : realpathSync.native(file)
+    return realpathSync.native(file)
   } catch {
     // It does not exist yet, or opening it says what is wrong.
+  }
+  try {
+    const target = resolve(dirname(file), readlinkSync(file))
+    return links < MAX_LINKS ? resolveDatabaseFile(target, links + 1) : file
+  } catch {
     return file
   }
 }

@@ -125,7 +125,7 @@ export class S3Objects implements ObjectStore {
   async get(key: string): Promise<Buffer | undefined> {
     const chunks: Buffer[] = []
     let size: number | undefined
-    const read = async (response: Response, from: number): Promise<void> => {
+    const read = async (response: Response, noteAnswer: () => void, from: number): Promise<void> => {
       if (response.status === 404 && !(await this.readText(response)).includes('NoSuchBucket')) {
         chunks.length = 0
         size = undefined
@@ -143,6 +143,7 @@ export class S3Objects implements ObjectStore {
         for await (const chunk of response.body ?? []) {
           chunks.push(Buffer.from(chunk))
           arrived += chunk.length
+          if (arrived - begin >= MIN_PART_BYTES) noteAnswer()
         }
         if (!Number.isNaN(size) && arrived < size) throw new TransientError('the body was cut off')
       } catch (error) {
@@ -153,7 +154,7 @@ export class S3Objects implements ObjectStore {
     await this.retry(() => {
       const from = chunks.reduce((sum, { length }) => sum + length, 0)
       const range: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
-      return this.exchange('GET', key, range, (response) => read(response, from))
+      return this.exchange('GET', key, range, (response, noteAnswer) => read(response, noteAnswer, from))
     })
     return size === undefined ? undefined : Buffer.concat(chunks)
   }
@@ -178,12 +179,12 @@ export class S3Objects implements ObjectStore {
     await this.remove(key)
   }
 
-  /** Sends a request, and reads its response. */
+  /** Sends a request, and reads its response. `read` calls `noteAnswer` if a part of a long one has arrived. */
   private async exchange(
     method: string,
     key: string,
     headers: Record<string, string>,
-    read: (response: Response) => Promise<void>,
+    read: (response: Response, noteAnswer: () => void) => Promise<void>,
     body?: Uint8Array,
   ): Promise<void> {
     const request = await this.signer.sign(this.base + encodeURIComponent(key), {
@@ -196,9 +197,18 @@ export class S3Objects implements ObjectStore {
       throw this.unreachable('it has not answered for a while')
     const sentAt = performance.now()
     const signal = AbortSignal.timeout(method === 'PUT' ? PUT_TIMEOUT_MS : REQUEST_TIMEOUT_MS)
-    const answer = fetch(request, { signal, redirect: 'manual' }).then(read)
+    let noteAnswer = (): void => {}
+    const partial = new Promise<void>((resolve) => {
+      noteAnswer = () => {
+        this.noteAnswer()
+        resolve()
+      }
+    })
+    const answer = fetch(request, { signal, redirect: 'manual' }).then((response) =>
+      read(response, noteAnswer),
+    )
     // One request finds out whether it answers again.
-    if (this.unanswered >= MAX_UNANSWERED) this.probe = this.watchProbe(answer)
+    if (this.unanswered >= MAX_UNANSWERED) this.probe = this.watchProbe(Promise.race([answer, partial]))
     try {
       await answer
       this.noteAnswer()
@@ -275,6 +285,10 @@ export class S3Objects implements ObjectStore {
   }
 
   private readText(response: Response): Promise<string> {
-    return response.text().catch(() => '')
+    return response.text().catch((error) => {
+      // An answer that does not go on is none.
+      if (/^(?:Abort|Timeout)Error$/.test(error.name)) throw error
+      return ''
+    })
   }
 }
