@@ -16,8 +16,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/setup.ts',
     setupFiles: ['test/support/seed.ts'],
-    // A busy machine is no failure.
-    testTimeout: 180_000,
+    // A busy machine is no failure. Long runs try many cases in one test.
+    testTimeout: process.env.GRIDLINE_TEST_LONG ? 3_600_000 : 180_000,
     hookTimeout: 180_000,
     pool: 'forks',
     // Files of one worker share their modules: loading them for each file took a quarter of the run.

@@ -137,5 +137,5 @@ describe.skipIf(!hasTerminal)('the README and the guide in a color terminal', ()
     }
     const kept = readFileSync(screens, 'utf8')
     expect(all).toBe(isWhole ? kept : kept.slice(0, all.length))
-  }, 300_000)
+  })
 })

@@ -166,5 +166,5 @@ describe('the kernel and the TypeScript reader', () => {
       if (expected && 'message' in (expected as object)) errors++
     }
     expect(errors).toBeLessThan(FILES / 2)
-  }, 3_600_000)
+  })
 })

@@ -160,7 +160,7 @@ it('any lines give the same slices, types, warnings and errors', async () => {
     }),
     { numRuns: runs(40, 5000) },
   )
-}, 300_000)
+})
 
 /** Times, and texts like them; mostly of the first kinds. */
 const moment = fc.oneof(
@@ -211,7 +211,7 @@ it('times, and texts like them, give the same types', async () => {
     ),
     { numRuns: runs(60, 20_000) },
   )
-}, 300_000)
+})
 
 /** An array of records of a few layouts, most of them like the one before, with blanks as in the example or others. */
 const records = fc
@@ -272,7 +272,7 @@ it('any array of records gives the same slices, types, warnings and errors', asy
     }),
     { numRuns: runs(40, 5000) },
   )
-}, 300_000)
+})
 
 it('a line above the limit is refused with its number, however chunks divide it', async () => {
   const limits = { ...defaultLimits, record_bytes: 5000 }

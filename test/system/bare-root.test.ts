@@ -47,7 +47,6 @@ function withRoot(
 describe('a bare root file system', () => {
   it.skipIf(!possible || !isLong)(
     'a bare root file system with only Node renders a PNG (in long runs, as root with debootstrap)',
-    { timeout: 600_000 },
     ({ skip }) =>
       withRoot(skip, (root, inRoot) => {
         copyFileSync(process.execPath, join(root, 'usr/local/bin/node'))

@@ -161,4 +161,4 @@ it('charts of random tables draw exactly the data', async () => {
   )
   await page.close()
   await close()
-}, 600_000)
+})

@@ -86,7 +86,7 @@ afterAll(async () => {
   await bucket.stop()
 })
 
-it('under faults, no write is lost or doubled, and failures are 503', { timeout: 300_000 }, async () => {
+it('under faults, no write is lost or doubled, and failures are 503', async () => {
   const owners = Array.from({ length: 4 }, (_, k) => `owner${k}`)
   for (const owner of owners) {
     await servers[0].user(owner)

@@ -250,5 +250,5 @@ onBothStores('two servers, step by step', (test, engine) => {
       expect((await verifyStore(quiet.service.store)).damage).toEqual([])
     }
     for (const { server } of nodes) await server.service.close()
-  }, 600_000)
+  })
 })

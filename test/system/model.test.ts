@@ -115,4 +115,4 @@ it('the service behaves like the model, byte for byte the same on both stores, a
     markInterruptAsFailure: true,
   })
   await areWhole()
-}, 300_000)
+})

@@ -308,6 +308,6 @@ describe('old addresses', () => {
         expect([name, visit.seen.hits]).toEqual([name, []])
         await visit.close()
       }
-    }, 300_000)
+    })
   })
 })

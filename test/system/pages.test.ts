@@ -162,7 +162,11 @@ describe('pages of plots in a browser', () => {
     const { test, browser, url } = site()
     const { fid: grid } = await test.grid('alice', 'behind', { n: [1] }, { world_readable: true })
     const rows = [{ items: [{ number: grid, value: 'sum:n' }] }]
-    const json = { content: { settings: { board: { rows } } }, filename: 'behind', world_readable: true }
+    const json = {
+      content: { settings: { board: { rows } } },
+      filename: 'behind board',
+      world_readable: true,
+    }
     const { fid } = (await test.ask('alice', 'POST', '/v2/dashboards', { json })).json.file
     const page = await openPage(browser)
     const setVisible = (state: string): void => {

@@ -275,7 +275,7 @@ describe('in any order, and with the death of any one at any step', () => {
     ['a copy, a removal and a sweep', [copier, remover('alice'), sweeper], true],
     ['a writer, a copy and a removal', [writer(1), copier, remover('alice')], true],
     ['a copy, two removals and a sweep', [copier, remover('alice'), remover('bob'), sweeper], true],
-  ] as const)('%s', { timeout: 120_000 }, async (_, works, isThere) => {
+  ] as const)('%s', async (_, works, isThere) => {
     expect(await runAll(works, isThere, true)).toBeGreaterThan(20)
   })
 
@@ -283,11 +283,7 @@ describe('in any order, and with the death of any one at any step', () => {
     ['two writers and a sweep', [writer(1), writer(2), sweeper], false],
     ['a writer, a copy, a removal and a sweep', [writer(1), copier, remover('alice'), sweeper], true],
     ['two sweeps, a copy and a removal', [sweeper, sweeper, copier, remover('alice')], true],
-  ] as const)(
-    '%s (up to 150 of the schedules, all in long runs)',
-    { timeout: 3_600_000 },
-    async (_, works, isThere) => {
-      expect(await runAll(works, isThere, true, runs(150, Infinity))).toBeGreaterThan(100)
-    },
-  )
+  ] as const)('%s (up to 150 of the schedules, all in long runs)', async (_, works, isThere) => {
+    expect(await runAll(works, isThere, true, runs(150, Infinity))).toBeGreaterThan(100)
+  })
 })
