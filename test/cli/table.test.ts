@@ -1,6 +1,10 @@
 // Tables of results on terminals of any width.
+
+import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
+import { formatFittedTable } from '../../src/cli/output/fit-table.ts'
 import { formatTable } from '../../src/cli/output/table.ts'
+import { cutToWidth } from '../../src/cli/output/text-width.ts'
 
 const view = {
   id: 'id',
@@ -32,4 +36,23 @@ to      https://example.com/a-long-path-to-a-hook
 id  90ab12cd34
 to  ops@example.com
 `)
+})
+
+it('wide characters count as the two cells that they take, and none is cut in half', () => {
+  const rows = [['東京'.repeat(15), '1', 'x'.repeat(20)]]
+  const { text, columnCount } = formatFittedTable(
+    { names: ['city', 'n', 'word'], numeric: [false, true, false], rows },
+    60,
+    false,
+  )
+  expect(columnCount).toBe(2)
+  for (const line of text.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(60)
+  for (const [given, width, cut] of [
+    ['東京都', 6, '東京都'],
+    ['東京都', 5, '東京…'],
+    ['ab👩‍👩‍👧‍👦cd', 4, 'ab…'],
+    ['ab👩‍👩‍👧‍👦cd', 5, 'ab👩‍👩‍👧‍👦…'],
+    ['x'.repeat(1e6), 4, 'xxx…'],
+  ] as const)
+    expect(cutToWidth(given, width)).toBe(cut)
 })

@@ -1,12 +1,13 @@
 // Fits tables to the terminal width.
 import { hasColor } from './color.ts'
 import { formatTable } from './table.ts'
+import { cutToWidth, widthOf } from './text-width.ts'
 import type { TableView } from './view.ts'
 
 /** Maximum number of columns of a table: formatting takes the square of it. */
 const MAX_TABLE_COLUMNS = 200
-/** Maximum length of a printed cell. */
-const MAX_CELL_CHARACTERS = 40
+/** Maximum width of a printed cell, in cells of the terminal. */
+const MAX_CELL_WIDTH = 40
 
 /** Rows of a grid as texts. */
 export interface Cells {
@@ -26,13 +27,15 @@ export function formatFittedTable(
   color: boolean,
   isCut = true,
 ): { text: string; columnCount: number } {
-  const texts = isCut ? rows.map((row) => row.map(truncate)) : rows
+  const texts = isCut ? rows.map((row) => row.map((text) => cutToWidth(text, MAX_CELL_WIDTH))) : rows
   let remaining = width
   let columnCount = 0
   for (; columnCount < Math.min(names.length, MAX_TABLE_COLUMNS); columnCount++) {
     remaining -=
-      texts.reduce((longest, row) => Math.max(longest, row[columnCount].length), names[columnCount].length) +
-      (columnCount > 0 ? 2 : 0)
+      texts.reduce(
+        (widest, row) => Math.max(widest, widthOf(row[columnCount])),
+        widthOf(names[columnCount]),
+      ) + (columnCount > 0 ? 2 : 0)
     if (columnCount > 0 && remaining < 0) break
   }
   const view: TableView = {
@@ -45,11 +48,6 @@ export function formatFittedTable(
   const cells = texts.map((row) => row.slice(0, columnCount))
   const text = formatTable(false, view, cells, color)
   return { text, columnCount }
-}
-
-/** Shortens a text. */
-function truncate(text: string): string {
-  return text.length <= MAX_CELL_CHARACTERS ? text : `${text.slice(0, MAX_CELL_CHARACTERS - 1)}…`
 }
 
 /** Maximum number of names of columns that are not shown. */

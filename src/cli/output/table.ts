@@ -3,6 +3,7 @@ import { Chalk } from 'chalk'
 import Table from 'cli-table3'
 import { escapeTerminal } from './escape-terminal.ts'
 import { wrapText } from './messages.ts'
+import { cutToWidth, widthOf } from './text-width.ts'
 import type { TableView } from './view.ts'
 
 /** Table characters: no borders. */
@@ -42,18 +43,18 @@ export function formatTable(
     const visibleFields = view.columns
       .map(({ title }, k) => [escapeTerminal(title).toLowerCase(), row[k]])
       .filter(([, text]) => text !== '')
-    const longest = Math.max(...visibleFields.map(([title]) => title.length))
+    const longest = Math.max(...visibleFields.map(([title]) => widthOf(title)))
     const indent = longest + COLUMN_GAP
     return visibleFields
       .map(([title, text]) => {
         const wrapped = wrapText(text, width - indent).replaceAll('\n', `\n${' '.repeat(indent)}`)
-        return `${chalk.dim(title.padEnd(indent))}${wrapped}\n`
+        return `${chalk.dim(title + ' '.repeat(indent - widthOf(title)))}${wrapped}\n`
       })
       .join('')
   }
   if (single) return formatFields(clean[0])
   const titles = view.columns.map(({ title }) => escapeTerminal(title))
-  const naturalWidths = columnWidths(titles, clean, (text) => text.length)
+  const naturalWidths = columnWidths(titles, clean, widthOf)
   const isWide = sum(naturalWidths) + COLUMN_GAP * (naturalWidths.length - 1) > width
   const words = columnWidths(titles, clean, longestWord)
   const columnIndexes = titles.map((_, k) => k).filter((k) => !isWide || clean.some((row) => row[k] !== ''))
@@ -62,7 +63,7 @@ export function formatTable(
   const widths = isWide
     ? fitWidths(
         columnIndexes.map((k) => naturalWidths[k]),
-        columnIndexes.map((k) => (view.columns[k].isCut ? titles[k].length : words[k])),
+        columnIndexes.map((k) => (view.columns[k].isCut ? widthOf(titles[k]) : words[k])),
         width - COLUMN_GAP * (columnIndexes.length - 1),
       )
     : undefined
@@ -73,8 +74,8 @@ export function formatTable(
     colAligns: columnIndexes.map((k) => view.columns[k].align ?? 'left'),
     ...(widths && { colWidths: widths, wordWrap: true }),
   })
-  const cutText = (text: string, k: number, width = text.length): string =>
-    view.columns[k].isCut && text.length > width ? `${text.slice(0, width - 1)}…` : text
+  const cutText = (text: string, k: number, width: number | undefined): string =>
+    view.columns[k].isCut && width !== undefined ? cutToWidth(text, width) : text
   rows.push(...clean.map((row) => columnIndexes.map((k, position) => cutText(row[k], k, widths?.[position]))))
   return `${String(rows).replace(/[ \t]+$/gm, '')}\n`
 }
@@ -88,9 +89,9 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** Returns the length of the longest word. */
+/** Returns the width of the longest word. */
 function longestWord(text: string): number {
-  return Math.max(...text.split(' ').map((word) => word.length))
+  return Math.max(...text.split(' ').map(widthOf))
 }
 
 /** Returns the width of each column. */
@@ -123,7 +124,7 @@ export function dropOptionalColumns(
   width: number,
 ): { view: TableView; cells: string[][] } {
   const widths = view.columns.map(({ title, minCharacters = Number.POSITIVE_INFINITY }, k) => {
-    const longest = cells.reduce((max, row) => Math.max(max, row[k].length), 0)
+    const longest = cells.reduce((max, row) => Math.max(max, widthOf(row[k])), 0)
     return longest === 0 ? 0 : Math.max(title.length, Math.min(longest, minCharacters)) + COLUMN_GAP
   })
   const wide = sum(widths) - COLUMN_GAP
