@@ -4,6 +4,10 @@ const argv = process.argv.slice(2)
 
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   // Scripts call this often: loads nothing else.
+  process.stdout.on('error', ({ code, message }) => {
+    if (code !== 'EPIPE') process.stderr.write(`error: cannot write the output: ${message}\n`)
+    process.exit(code === 'EPIPE' ? 0 : 1)
+  })
   process.stdout.write(`${require('../package.json').version}\n`)
 } else {
   // The general help needs no commands.
@@ -18,6 +22,8 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     if (code === 0) saveCode?.(command)
     // Otherwise Node waits for V8 to compile code that will not run, such as the HTTP parser. Writes to
     // files, pipes and terminals are synchronous, except on Windows.
-    if (process.platform !== 'win32' && process.stdout.writableLength === 0) process.exit()
+    // Errors of the last write are emitted before that.
+    if (process.platform !== 'win32' && process.stdout.writableLength === 0)
+      setImmediate(() => process.exit())
   })
 }

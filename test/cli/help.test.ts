@@ -1,6 +1,8 @@
 // Help texts are complete and agree with the code.
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { commandOptionsOf, helpGroups, listCommands, longFlagOf } from '../../src/cli/core/define.ts'
 import { ENVIRONMENT_VARIABLES } from '../../src/cli/help/environment.ts'
@@ -196,4 +198,20 @@ describe('help of commands', () => {
       expect.stringMatching(/unknown command 'uplaod'. Did you mean upload/),
     ])
   })
+})
+
+it.skipIf(!existsSync('/dev/full'))('help and version that cannot be written are errors', () => {
+  const bin = fileURLToPath(new URL('../../bin/gridline.js', import.meta.url))
+  for (const words of [['--version'], ['--help'], ['help', 'options']]) {
+    const full = openSync('/dev/full', 'w')
+    const { status, stderr } = spawnSync(process.execPath, [bin, ...words], {
+      stdio: ['ignore', full, 'pipe'],
+    })
+    closeSync(full)
+    expect([words, status, `${stderr}`]).toEqual([
+      words,
+      1,
+      expect.stringMatching(/^error: cannot write the output: .*\n$/),
+    ])
+  }
 })
