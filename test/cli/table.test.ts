@@ -1,5 +1,4 @@
 // Tables of results on terminals of any width.
-
 import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
 import { formatFittedTable } from '../../src/cli/output/fit-table.ts'

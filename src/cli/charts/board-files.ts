@@ -1,5 +1,4 @@
 // Writes the files of a proposed board into a directory.
-
 import { constants, existsSync } from 'node:fs'
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'

@@ -1,5 +1,4 @@
 // `gridline board`: creates boards of charts, tables, numbers and text, and gets their files.
-
 import { basename } from 'node:path'
 import { lookupOrUndefined, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'

@@ -1,5 +1,4 @@
 // `gridline check`: checks files and grids against rules, or sets the rules of a grid.
-
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'

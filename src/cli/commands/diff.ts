@@ -1,5 +1,4 @@
 // `gridline diff`: compares grids, plots, folders, versions and data files.
-
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { parseColumnNames } from '../../charts/spec/column-names.ts'

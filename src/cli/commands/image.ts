@@ -1,5 +1,4 @@
 // `gridline image`: saves images of plots, figures and data files.
-
 import { extname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import {

@@ -1,6 +1,6 @@
 // `gridline plot edit`: edits a figure in an editor.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isObject } from '../../charts/figure/figure.ts'
@@ -39,8 +39,8 @@ export const editCommand = defineCommand({
     const { folder, file } = writeTemporary(given)
     const keepHint = `Your text was saved as ${file}. After fixing it, run: gridline plot update ${fid} ${file}`
     const isKept = (): boolean => {
-      if (readFileSync(file, 'utf8') !== given) return true
-      rmSync(folder, { recursive: true })
+      if (existsSync(file) && readFileSync(file, 'utf8') !== given) return true
+      rmSync(folder, { recursive: true, force: true })
       return false
     }
     const onExit = (): void => {

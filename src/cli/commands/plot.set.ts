@@ -1,5 +1,4 @@
 // `gridline plot set` and `plot options`: change a chart, or print the command that creates it.
-
 import { applyOptions } from '../../charts/change/apply-options.ts'
 import { CHART_OPTIONS, type ChartOptions, formatArguments, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { CHART_TYPES } from '../../charts/spec/types.ts'

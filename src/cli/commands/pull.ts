@@ -1,5 +1,4 @@
 // `gridline pull`: downloads files into a directory, and skips unchanged ones.
-
 import { createHash } from 'node:crypto'
 import {
   closeSync,

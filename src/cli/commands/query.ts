@@ -1,5 +1,4 @@
 // `gridline query`: queries grids and local files in SQL.
-
 import { buffer } from 'node:stream/consumers'
 import { CHART_OPTIONS, type ChartOptions, flagOf, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { CHART_TYPE_CHOICES } from '../../charts/spec/types.ts'

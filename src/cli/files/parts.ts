@@ -14,7 +14,10 @@ export function wholeNameOf(part: string): string | undefined {
 /** Parts that are being written now. */
 const openParts = new Set<string>()
 
-/** Writes a file: `work` writes its part, and renames or removes it. A part that is left by an error, or by a command that is interrupted, is removed. */
+/**
+ * Writes a file: `work` writes its part, and renames or removes it. A part that is left by an error, or by a command that
+ * is interrupted, is removed.
+ */
 export async function withPart<T>(file: string, work: (part: string) => Promise<T>): Promise<T> {
   const part = partNameOf(file)
   if (openParts.size === 0) process.once('exit', removeOpenParts)

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
 
+/** Reasons why files cannot be written, by error code of the system. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such directory',
   EISDIR: 'it is a directory',
@@ -27,7 +28,10 @@ export function toWriteProblem(file: string, error: unknown): Problem {
   )
 }
 
-/** Creates a folder and its ancestors. Throws `failed`. The recursive `mkdir` of Node.js may never end if the system refuses. */
+/**
+ * Creates a folder and its ancestors. Throws `failed`. The recursive `mkdir` of Node.js may never end if the system
+ * refuses.
+ */
 export function makeFolder(folder: string): void {
   if (existsSync(folder)) return
   makeFolder(dirname(folder))

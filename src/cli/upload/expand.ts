@@ -30,8 +30,8 @@ export interface Expanded {
 
 /**
  * Lists the files of names, directories and patterns. A directory keeps its structure, in a folder of its
- * name. `include` and `exclude` match file names, or paths if they contain a slash. Throws `no_such_file`, and `failed` for
- * a directory that cannot be read.
+ * name. `include` and `exclude` match file names, or paths if they contain a slash. Throws `no_such_file`, and `failed`
+ * for a directory that cannot be read.
  */
 export function expandFiles(
   words: readonly string[],

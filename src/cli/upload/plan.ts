@@ -1,5 +1,4 @@
 // Writes and checks plans: planned uploads in a file, applied by `apply`. See docs/mirroring.md.
-
 import { readFile } from 'node:fs/promises'
 import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'

@@ -25,7 +25,7 @@ const RECONNECT_DELAYS_MS = [50, 100, 200, 300, 300, 300]
 /** Time after a loss in which the transaction may begin again, in ms: each attempt can wait for a host that vanished. */
 const RECONNECT_MS = 3_000
 const CONNECT_TIMEOUT_MS = 5_000
-/** Maximum wait for the begin of a transaction, besides that for its locks, in waits for a lock: a pooler may queue it. */
+/** Maximum wait for the begin of a transaction besides that for its locks, in waits for a lock: poolers may queue it. */
 const BEGIN_LOCK_WAITS = 3
 /** Lock timeout of one attempt of a migration, in ms. */
 const MIGRATION_LOCK_TIMEOUT_MS = 2_000
@@ -326,7 +326,10 @@ function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** Returns whether a query took too long. It is not repeated: a database, or its pooler, that is slow would have more to do. */
+/**
+ * Returns whether a query took too long. It is not repeated: a database, or its pooler, that is slow would have more to
+ * do.
+ */
 function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && /query read timeout/i.test(error.message)
 }
