@@ -149,6 +149,11 @@ export function pressOnEnter(field: HTMLElement, button: HTMLButtonElement): HTM
   return button
 }
 
+/** Returns the name in a field, without spaces around it, unless it is a known one: that may begin or end with spaces. */
+export function readName({ value }: HTMLInputElement, known: readonly string[]): string {
+  return known.includes(value) ? value : value.trim()
+}
+
 /** Runs an action once at a time: its buttons are disabled meanwhile, so that a second click does nothing. */
 export async function runOnce(
   buttons: readonly HTMLButtonElement[],

@@ -19,6 +19,7 @@ import {
   formatNumberOf,
   type OpenDialog,
   openDialog,
+  readName,
   runOnce,
 } from '../dom.ts'
 import { showDifference } from './difference.ts'
@@ -290,9 +291,7 @@ export class FileDialog {
   }
 
   private newHeaders(): Record<string, string> {
-    // Names of folders may begin or end with spaces.
-    const { value } = this.place
-    const place = value === this.givenPlace ? value : value.trim()
+    const place = readName(this.place, [this.givenPlace])
     return {
       'Gridline-On-Conflict': this.conflict.value,
       ...(place !== '' && { 'Gridline-Parent-Path': toHeaderText(place) }),

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // The dialog of several files: each is stored as it is detected.
 import { formatError, toHeaderText } from '../api.ts'
-import { create, createButton, createField, formatNumberOf, openDialog, runOnce } from '../dom.ts'
+import { create, createButton, createField, formatNumberOf, openDialog, readName, runOnce } from '../dom.ts'
 import { type Chosen, previewBody, previewUpload, sendFile, type Target, type UploadResult } from './send.ts'
 
 /** Number of files that are previewed; others are uploaded alike. */
@@ -87,9 +87,7 @@ export function addSeveral(files: Chosen[], folder: string, target: Target | und
     let stored = 0
     for (const [k, { file, folder: inner }] of files.entries()) {
       const { state } = rows[k]
-      // Names of folders may begin or end with spaces.
-      const chosen = place.value === folder ? folder : place.value.trim()
-      const path = [chosen, inner].filter((part) => part !== '').join('/')
+      const path = [readName(place, [folder]), inner].filter((part) => part !== '').join('/')
       try {
         const { file: grid } = await sendFile(
           file,

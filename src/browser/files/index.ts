@@ -13,6 +13,7 @@ import {
   onAction,
   openDialog,
   pressOnEnter,
+  readName,
 } from '../dom.ts'
 import { listNames, type PageFile, showFollowers } from './followers.ts'
 
@@ -105,9 +106,10 @@ async function moveFiles(files: readonly PageFile[]): Promise<void> {
     () => {},
   )
   addAction(dialog, 'Move', async () => {
-    // Names may begin or end with spaces.
-    const isFolder = [...list.children].some((option) => (option as HTMLOptionElement).value === field.value)
-    const path = isFolder ? field.value : field.value.trim()
+    const path = readName(
+      field,
+      Array.from(list.options, ({ value }) => value),
+    )
     const place = path === '' ? { parent: -1 } : { parent_path: path }
     await forEachFile(dialog, files, (file) => call('files.update', { path: { fid: file.fid }, json: place }))
     location.reload()
