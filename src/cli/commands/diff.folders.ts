@@ -9,6 +9,7 @@ import { type DiffInput, moveToOneService } from '../files/diff-inputs.ts'
 import { listTree } from '../files/list-tree.ts'
 import { loadLocalFile } from '../files/local-data.ts'
 import type { ReadingOptions } from '../files/parse-options.ts'
+import { isAtOrBelow } from '../files/patterns.ts'
 import { hasColor } from '../output/color.ts'
 import { formatDiff } from '../output/diff.ts'
 import { expandFiles, noteLinks } from '../upload/expand.ts'
@@ -47,8 +48,7 @@ export async function diffFolders(
   const changes: GridChange[] = []
   for (const path of [...new Set([...oldGrids.keys(), ...newGrids.keys()])].sort()) {
     const [a, b] = [oldGrids.get(path), newGrids.get(path)]
-    const names = path.split('/')
-    if (names.some((_, k) => links.has(names.slice(0, k + 1).join('/')))) continue
+    if (isAtOrBelow(path, links)) continue
     if (!a || !b) changes.push({ path, change: a ? 'removed' : 'added' })
     else {
       const diff = await diffOf(await moveToOneService(context, [await a(), await b()]))

@@ -66,3 +66,9 @@ async function listFoldersBelow(
   }
   return all
 }
+
+/** Returns whether a path is one of `paths`, or below one of them. */
+export function isAtOrBelow(path: string, paths: ReadonlySet<string>): boolean {
+  const names = path.split('/')
+  return names.some((_, k) => paths.has(names.slice(0, k + 1).join('/')))
+}

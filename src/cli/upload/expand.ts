@@ -94,6 +94,7 @@ export function expandFiles(
 /** Files that a message names. */
 const MAX_NAMED = 3
 
+/** Returns the first names of files, for a message. */
 export function someOf(files: readonly string[]): string {
   return files.slice(0, MAX_NAMED).join(', ') + (files.length > MAX_NAMED ? ' …' : '')
 }

@@ -8,6 +8,7 @@ import type { FileMeta } from '../../contract/resources/index.ts'
 import { confirm } from '../core/prompt.ts'
 import { definitionKindOf, definitionPathOf, parseMarker } from '../files/definitions.ts'
 import { listTree } from '../files/list-tree.ts'
+import { isAtOrBelow } from '../files/patterns.ts'
 import { resolveDestinationHeaders } from './destination.ts'
 import { createMatcher, type Expanded, type LocalFile } from './expand.ts'
 
@@ -89,7 +90,7 @@ export async function listMirrored(
       if (file.filetype !== 'grid' && definition === undefined) continue
       const group = file.filetype === 'grid' ? grids : made
       group.total++
-      if (names.some((_, k) => localPaths.has(names.slice(0, k + 1).join('/')))) continue
+      if (isAtOrBelow(path, localPaths)) continue
       const isLeft =
         definition === undefined
           ? isGridLeftOut(path.slice(root.length + 1))
