@@ -1,7 +1,7 @@
 // Replaces former usernames in requests by current ones, so that old links, keys and scripts keep working.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import type { Store } from '../store/store.ts'
+import { waitAtMost } from './wait-at-most.ts'
 
 /** Time for which names are cached, in ms. */
 const CACHE_MS = 2000
@@ -24,9 +24,7 @@ export class FormerNames {
     // Concurrent requests use the cached names.
     this.expiresAt = performance.now() + CACHE_MS
     const loading = this.load()
-    await (this.loaded === 0
-      ? loading
-      : Promise.race([loading, sleep(MAX_WAIT_MS, undefined, { ref: false })]))
+    await (this.loaded === 0 ? loading : waitAtMost(MAX_WAIT_MS, loading, undefined))
   }
 
   private async load(): Promise<void> {

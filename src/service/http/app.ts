@@ -1,9 +1,9 @@
 /** Routes requests to operations and pages, and logs each request. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../contract/errors.ts'
 import { REQUEST_ID_HEADER } from '../../contract/headers.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
+import { waitAtMost } from '../core/wait-at-most.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
 import { currentTraceId, parseTrace, runInSpan } from '../tracing/tracing.ts'
 import { createErrorResponse, toProblem } from './answer.ts'
@@ -102,7 +102,7 @@ class App implements RequestService {
     const line = createLogLine(request, path)
     metrics.beginRequest()
     const reply = await this.dispatch(request, line, path, query).catch((error) =>
-      createErrorReply(error, this.context, request, line, path + (query && `?${query}`)),
+      createErrorReply(error, request, line, path + (query && `?${query}`)),
     )
     completeHeaders(reply.headers, line.request_id)
     line.status = reply.status
@@ -136,10 +136,14 @@ class App implements RequestService {
     if (!match) {
       // Only servers have pages.
       const { handleWebRequest } = await import('./web/routes.ts')
-      return (
-        (await handleWebRequest(context, method, path, { request, query, line })) ??
-        router.refuse(method, path)
-      )
+      const reply = await handleWebRequest(context, method, path, { request, query, line })
+      if (reply) return reply
+      // The page that says so names who is signed in.
+      if (acceptsHtml(request.headers)) {
+        const caller = authenticateRequest(context, request).catch(() => undefined)
+        line.user = (await waitAtMost(MAX_NAME_WAIT_MS, caller, undefined))?.username
+      }
+      return router.refuse(method, path)
     }
     const [route, parameters] = match
     const { name, operation, isUnlimited } = route
@@ -188,7 +192,6 @@ const MAX_NAME_WAIT_MS = 2000
 /** Creates the response to a request that failed, a page for browsers, and logs the reason. */
 async function createErrorReply(
   thrown: unknown,
-  context: HttpContext,
   request: HttpRequest,
   line: LogLine,
   url: string,
@@ -199,13 +202,7 @@ async function createErrorReply(
   else if (error.status >= 500) line.reason = error.message
   if (!url.startsWith('/v2') && acceptsHtml(request.headers)) {
     const pages = await import('./web/pages.ts').catch(() => undefined)
-    const problem = toProblem(error)
-    // Who asks for a path that nothing handles is not known yet.
-    if (problem.status === 404 && line.user === undefined) {
-      const caller = authenticateRequest(context, request).catch(() => undefined)
-      line.user = (await Promise.race([caller, sleep(MAX_NAME_WAIT_MS, undefined, { ref: false })]))?.username
-    }
-    if (pages) return pages.createErrorPage(problem, url, line.user)
+    if (pages) return pages.createErrorPage(toProblem(error), url, line.user)
   }
   const response = createErrorResponse(error, {
     quirk: (problem) => findQuirkStatus(request.headers, problem.code),

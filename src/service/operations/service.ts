@@ -1,8 +1,8 @@
 // Handlers of operations on the service itself.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
 import { toByteStream } from '../../json/index.ts'
+import { waitAtMost } from '../core/wait-at-most.ts'
 import { renderDocsPage } from '../pages/reference/docs.ts'
 import { createOpenApi } from '../pages/reference/openapi.ts'
 import type { Handlers } from './handler.ts'
@@ -42,7 +42,7 @@ export const systemHandlers = {
         () => undefined,
         (error) => (error instanceof Problem ? error : silent),
       )
-    const failure = await Promise.race([reading, sleep(READY_WAIT_MS, silent, { ref: false })])
+    const failure = await waitAtMost(READY_WAIT_MS, reading, silent)
     if (failure) throw failure
     return { body: { status: 'ok' } }
   },
