@@ -43,7 +43,7 @@ export type { LogLine } from './http/http-context.ts'
 export type { RunningServer as Listening } from './http/listen.ts'
 export { UrlImport } from './import/fetch.ts'
 export { reserveSpace } from './store/engines/sqlite-reserve.ts'
-export { isSameDatabase } from './store/store.ts'
+export { databaseFileOf } from './store/store.ts'
 export { useOpenTelemetry } from './tracing/tracing.ts'
 
 export interface ServiceOptions extends StoreOptions {

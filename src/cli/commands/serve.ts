@@ -120,7 +120,7 @@ interface Server {
 async function startService(server: Server): Promise<RunningService> {
   const { context, settings, signals, log, localUrl, publicUrl } = server
   const { service, theme, provider } = settings
-  const { createService, ensureUser, isSameDatabase, reserveSpace } = await import('../../service/index.ts')
+  const { createService, databaseFileOf, ensureUser, reserveSpace } = await import('../../service/index.ts')
   const database = settings.database ?? databaseUrl(context.environment)
   const addToLog = context.flags.quiet === true ? undefined : log.add.bind(log)
   const starting = createService({
@@ -142,15 +142,14 @@ async function startService(server: Server): Promise<RunningService> {
   // With --blobs, the location was checked when the database was opened.
   if (service.blobs === undefined) await running.store.locations.checkCurrent()
   // Nobody who signs in gets the name of the user whose files commands write here without a server.
-  if (provider && isSameDatabase(database, databaseUrl(context.environment)))
+  if (provider && databaseFileOf(database) === databaseFileOf(databaseUrl(context.environment)))
     await ensureUser(running.store, loginName())
   for (const { owner } of provider?.teams ?? [])
     if (!(await running.store.read(({ accounts }) => accounts.findUserByName(owner))))
       context.messages.warning(
         `--oidc-team: there is no user ${owner}, and nobody who signs in gets that name; create them: gridline admin create-user ${owner}`,
       )
-  if (database.startsWith('sqlite:'))
-    reserveSpace(database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
+  if (database.startsWith('sqlite:')) reserveSpace(databaseFileOf(database))
   return running
 }
 

@@ -302,16 +302,9 @@ async function sweep(
   await write([], ({ jobs }) => jobs.setDue('', 'sweep', '', Date.now() + SWEEP_INTERVAL_MS))
 }
 
-function databaseFileOf(database: string): string {
+/** Returns the file of a SQLite address, also behind a link. */
+export function databaseFileOf(database: string): string {
   return resolveDatabaseFile(database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
-}
-
-/** Returns whether two addresses are of one SQLite file, which exists. */
-export function isSameDatabase(one: string, other: string): boolean {
-  return (
-    [one, other].every((address) => address.startsWith('sqlite:')) &&
-    databaseFileOf(one) === databaseFileOf(other)
-  )
 }
 
 /** Returns the path of a folder next to a SQLite file; undefined in memory and for PostgreSQL. */

@@ -1,13 +1,12 @@
 /** Reserves disk space next to a database, for the log of transactions that free space. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { resolveDatabaseFile } from './sqlite-database.ts'
 
 /** Size of the reserved file, in bytes: enough for the log of a cleanup. */
 const RESERVE_BYTES = 16 * 1024 * 1024
 
 function reservePathOf(file: string): string {
-  return `${resolveDatabaseFile(file)}-reserve`
+  return `${file}-reserve`
 }
 
 /**
