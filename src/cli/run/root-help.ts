@@ -4,11 +4,6 @@ import { commands } from './registry.ts'
 
 /** Prints the help of the program. Same signature as `main` in main.ts. */
 export async function main(): Promise<{ code: number; command: string }> {
-  // Exit silently if the pipe is closed (`| head`).
-  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    if (code !== 'EPIPE') process.stderr.write(`error: cannot write the output: ${message}\n`)
-    process.exit(code === 'EPIPE' ? 0 : 1)
-  })
   const program = createProgram()
   await registerCommands(program, commands, [], async () => {})
   program.outputHelp()
