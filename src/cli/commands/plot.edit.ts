@@ -100,7 +100,7 @@ function withKeepHint(error: unknown, keepHint: string): unknown {
   return new Problem(error.code, error.message, { hint: [error.hint, keepHint].filter(Boolean).join(' ') })
 }
 
-/** Returns the command of the editor. Throws `usage` if there is none, and no terminal. */
+/** Returns the command of the editor, `vi` if none is set. Throws `usage` if `vi` would have no terminal. */
 function findEditor(environment: NodeJS.ProcessEnv): string {
   const editor = environment.VISUAL || environment.EDITOR
   if (!editor && !process.stdin.isTTY)

@@ -1,5 +1,4 @@
 // Detects the format of a file from its first bytes and its name.
-
 import { type FileFormat, fileFormats, formatOfFileName } from '../../contract/formats.ts'
 import { isJson } from '../../json/index.ts'
 
