@@ -114,9 +114,11 @@ async function look(page: Page, name: string, path: string): Promise<object> {
     const network = await page.createCDPSession()
     await network.send('Network.enable')
     await network.send('Network.setCacheDisabled', { cacheDisabled: true })
-    network.on('Network.responseReceived', ({ requestId, response }) => urls.set(requestId, response.url))
+    network.on('Network.requestWillBeSent', ({ requestId, request }) => urls.set(requestId, request.url))
     network.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-      if (!/plotly|bundle-|\.png|favicon/.test(urls.get(requestId) ?? '')) weight += encodedDataLength
+      const url = urls.get(requestId)
+      // Without a URL, the page before asked for it, such as a picture of the start page after signing in.
+      if (url && !/plotly|bundle-|\.png|favicon/.test(url)) weight += encodedDataLength
     })
     await page.setViewport({ width, height: 844 })
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
