@@ -96,14 +96,14 @@ async function linkUser(writers: Writers, person: OidcUser, name: string): Promi
 
 /** Loads the teams of groups, with the current names of their owners. */
 function loadTeams(store: Store, teams: readonly GroupTeam[]): Promise<readonly GroupTeam[]> {
-  return store.read(({ accounts }) =>
-    Promise.all(
-      teams.map(async (team) => ({
-        ...team,
-        owner: (await accounts.findUserByName(team.owner))?.owner ?? team.owner,
-      })),
-    ),
-  )
+  return store.read(async ({ accounts }) => {
+    const loaded: GroupTeam[] = []
+    for (const team of teams) {
+      const user = await accounts.findUserByName(team.owner)
+      loaded.push({ ...team, owner: user?.owner ?? team.owner })
+    }
+    return loaded
+  })
 }
 
 /** Finds the user with this identity, or with this verified e-mail address. */
