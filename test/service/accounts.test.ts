@@ -240,7 +240,7 @@ onBothStores('operating users', (test) => {
       ['POST', '/v2/teams', { name: 'late' }],
     ] as const)
       expect([path, await test().status('nina', method, path, { json })]).toEqual([path, 401])
-    expect(await store().read(({ accounts }) => accounts.listApiKeys('nina'))).toEqual([])
+    expect(await store().read(({ credentials }) => credentials.listApiKeys('nina'))).toEqual([])
     // A running request creates nothing.
     await expect(
       store().write([], ({ files }) =>

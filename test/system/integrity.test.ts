@@ -299,7 +299,7 @@ describe('the database on disk', () => {
       const before = process.umask(0o022)
       try {
         const store = await openStore({ database: `sqlite:${file}` })
-        await store.write([], ({ accounts }) => accounts.addSecret('x', 'y'))
+        await store.write([], ({ credentials }) => credentials.addSecret('x', 'y'))
         for (const suffix of ['', '-wal', '-shm']) expect(mode(file + suffix), suffix).toBe('600')
         expect(mode(join(folder.path, 'private'))).toBe('700')
         await store.close()
@@ -319,7 +319,7 @@ describe('the database on disk', () => {
     const file = join(folder.path, 'compact.db')
     const store = await openStore({ database: `sqlite:${file}` })
     for (let k = 0; k < 40; k++) await store.blobs.put('alice', Buffer.alloc(100_000, `${k} `))
-    await store.write([], ({ accounts }) => accounts.addSecret('x', 'y'))
+    await store.write([], ({ credentials }) => credentials.addSecret('x', 'y'))
     await store.sweep()
     await store.engine.compact()
     const full = statSync(file).size

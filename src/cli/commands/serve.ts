@@ -170,7 +170,7 @@ async function announce(server: Server, running: RunningService): Promise<void> 
     messages.warning(
       'API keys and data are sent unencrypted over HTTP; put a proxy with HTTPS in front, and start with --url https://… (see docs/operating.md)',
     )
-  if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
+  if (!database && !(await running.store.read(({ credentials }) => credentials.hasKeys(loginName()))))
     messages.note(
       `To see your files in the browser: gridline open. To log in from elsewhere, create a key: gridline admin create-key ${loginName()}`,
     )

@@ -90,7 +90,11 @@ export async function createKey(
 }
 
 /** Creates an API key in an open transaction. */
-export async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<CreatedKey> {
+export async function addKey(
+  { credentials }: Writers,
+  owner: string,
+  options: KeyOptions,
+): Promise<CreatedKey> {
   const api_key = randomBytes(24).toString('base64url').replace(/^[-_]/, 'k')
   const scopes = parseScopes(options.scopes ?? 'read,write')
   const now = Date.now()
@@ -109,7 +113,7 @@ export async function addKey({ accounts }: Writers, owner: string, options: KeyO
     expires_at,
     revoked_at: null,
   }
-  await accounts.addKey(row)
+  await credentials.addKey(row)
   return {
     hash: row.hash,
     username: owner,
@@ -190,9 +194,9 @@ export async function findUser(store: Store, username: string): Promise<ListedUs
 export async function setDisabled(store: Store, username: string, isDisabled: boolean): Promise<ListedUser> {
   const { username: owner, disabled_at } = await findUser(store, username)
   if (isDisabled === (disabled_at !== null)) return findUser(store, owner)
-  await store.write([owner], async ({ accounts }) => {
+  await store.write([owner], async ({ accounts, credentials }) => {
     await accounts.setDisabled(owner, isDisabled ? Date.now() : null)
-    if (isDisabled) await accounts.removeSessions(owner)
+    if (isDisabled) await credentials.removeSessions(owner)
   })
   return findUser(store, owner)
 }
@@ -200,9 +204,9 @@ export async function setDisabled(store: Store, username: string, isDisabled: bo
 /** Unlinks a user from their identities, and ends their sessions. Keys still work. */
 export async function unlinkUser(store: Store, username: string): Promise<ListedUser> {
   const { username: owner } = await findUser(store, username)
-  await store.write([owner], async ({ accounts }) => {
+  await store.write([owner], async ({ accounts, credentials }) => {
     await accounts.removeIdentities(owner)
-    await accounts.removeSessions(owner)
+    await credentials.removeSessions(owner)
   })
   return findUser(store, owner)
 }
@@ -227,7 +231,7 @@ export const KEY_ID_CHARACTERS = 12
 /** Returns the keys of a user that are not revoked. */
 export async function listKeys(store: Store, username: string) {
   const { username: owner } = await findUser(store, username)
-  const keys = await store.read(({ accounts }) => accounts.listApiKeys(owner))
+  const keys = await store.read(({ credentials }) => credentials.listApiKeys(owner))
   return keys.map(({ hash, name, scopes, created_at, expires_at }) => ({
     username: owner,
     id: hash.slice(0, KEY_ID_CHARACTERS),
@@ -248,10 +252,10 @@ export async function revokeKeys(store: Store, username: string, ids: readonly s
     })
   const revoked = keys.filter(({ id }) => ids === 'all' || ids.includes(id))
   const { username: owner } = await findUser(store, username)
-  await store.write([owner], async ({ accounts }) => {
-    for (const { hash } of await accounts.listApiKeys(owner))
-      if (revoked.some(({ id }) => hash.startsWith(id))) await accounts.revokeKey(owner, hash)
-    if (ids === 'all') await accounts.removeSessions(owner)
+  await store.write([owner], async ({ credentials }) => {
+    for (const { hash } of await credentials.listApiKeys(owner))
+      if (revoked.some(({ id }) => hash.startsWith(id))) await credentials.revokeKey(owner, hash)
+    if (ids === 'all') await credentials.removeSessions(owner)
   })
   return revoked
 }

@@ -1,6 +1,6 @@
 // Browser sessions, and one-time codes for sign-in and `gridline login`.
 import { createHash, randomBytes } from 'node:crypto'
-import type { AccountReader, ApiKeyRow, SessionRow } from '../store/aggregates/accounts.ts'
+import type { ApiKeyRow, SessionRow } from '../store/aggregates/credentials.ts'
 import { sha256 } from '../store/schema/hash.ts'
 import type { Readers, Store } from '../store/store.ts'
 
@@ -35,10 +35,10 @@ function storeSession(
   lifetime: number,
 ): Promise<number> {
   const created_at = Date.now()
-  return store.withActor({ user: owner }).write([owner], async ({ accounts }) => {
-    const key = key_hash === null ? undefined : await accounts.getKey(owner, key_hash)
+  return store.withActor({ user: owner }).write([owner], async ({ credentials }) => {
+    const key = key_hash === null ? undefined : await credentials.getKey(owner, key_hash)
     const expires_at = Math.min(created_at + lifetime, key?.expires_at ?? Number.POSITIVE_INFINITY)
-    await accounts.addSession({ owner, hash, kind, key_hash, scopes, created_at, expires_at })
+    await credentials.addSession({ owner, hash, kind, key_hash, scopes, created_at, expires_at })
     return expires_at
   })
 }
@@ -56,8 +56,8 @@ export async function redeemCode(
   const row = await findSession(store, 'code', code)
   if (!row) return undefined
   // Of two requests with one code, only one removes it.
-  const isRemoved = await store.write([row.owner], ({ accounts }) =>
-    accounts.removeSessions(row.owner, row.hash),
+  const isRemoved = await store.write([row.owner], ({ credentials }) =>
+    credentials.removeSessions(row.owner, row.hash),
   )
   return isRemoved ? openSession(store, 'session', row) : undefined
 }
@@ -84,11 +84,11 @@ export async function redeemLoginCode(
   const challenge = createHash('sha256').update(verifier).digest('base64url')
   const row = await findSession(store, 'login', `${code}.${challenge}`, code.lastIndexOf('.'))
   if (!row) return undefined
-  return store.write([row.owner], async ({ accounts }) => {
+  return store.write([row.owner], async ({ credentials }) => {
     // Of two requests with one code, only one removes it.
-    if (!(await accounts.removeSessions(row.owner, row.hash))) return undefined
+    if (!(await credentials.removeSessions(row.owner, row.hash))) return undefined
     if (row.key_hash === null) return { owner: row.owner, scopes: row.scopes, keyExpiresAt: null }
-    const key = await accounts.getKey(row.owner, row.key_hash)
+    const key = await credentials.getKey(row.owner, row.key_hash)
     return isValidKey(key)
       ? { owner: row.owner, scopes: row.scopes, keyExpiresAt: key.expires_at }
       : undefined
@@ -104,19 +104,19 @@ export async function findSession(
 ): Promise<SessionRow | undefined> {
   const owner = token.slice(0, separator)
   if (separator <= 0 || token.length > 200 || owner.includes('\0')) return undefined
-  return store.read(async ({ accounts }) => {
-    const row = await accounts.getSession(owner, sha256(token.slice(separator + 1)))
-    return row?.kind === kind && (await isValidSession(accounts, row)) ? row : undefined
+  return store.read(async (readers) => {
+    const row = await readers.credentials.getSession(owner, sha256(token.slice(separator + 1)))
+    return row?.kind === kind && (await isValidSession(readers, row)) ? row : undefined
   })
 }
 
 /** Returns whether session, user and API key are all still valid. */
 async function isValidSession(
-  accounts: AccountReader,
+  { accounts, credentials }: Readers,
   { owner, key_hash, expires_at }: SessionRow,
 ): Promise<boolean> {
   if (expires_at <= Date.now() || (await accounts.getUser(owner))?.disabled_at !== null) return false
-  return key_hash === null || isValidKey(await accounts.getKey(owner, key_hash))
+  return key_hash === null || isValidKey(await credentials.getKey(owner, key_hash))
 }
 
 /** Returns whether an API key is neither revoked nor expired. */
@@ -127,15 +127,12 @@ export function isValidKey(key: ApiKeyRow | undefined): key is ApiKeyRow {
 }
 
 /** Returns whether the session or API key with the hash `credential` is still valid. */
-export async function isStillSignedIn(
-  { accounts }: Readers,
-  owner: string,
-  credential: string,
-): Promise<boolean> {
-  const session = await accounts.getSession(owner, credential)
-  if (session) return isValidSession(accounts, session)
+export async function isStillSignedIn(readers: Readers, owner: string, credential: string): Promise<boolean> {
+  const { accounts, credentials } = readers
+  const session = await credentials.getSession(owner, credential)
+  if (session) return isValidSession(readers, session)
   return (
-    isValidKey(await accounts.getKey(owner, credential)) &&
+    isValidKey(await credentials.getKey(owner, credential)) &&
     (await accounts.getUser(owner))?.disabled_at === null
   )
 }
@@ -143,5 +140,6 @@ export async function isStillSignedIn(
 /** Ends the session of a token. */
 export async function closeSession(store: Store, token: string): Promise<void> {
   const row = await findSession(store, 'session', token)
-  if (row) await store.write([row.owner], ({ accounts }) => accounts.removeSessions(row.owner, row.hash))
+  if (row)
+    await store.write([row.owner], ({ credentials }) => credentials.removeSessions(row.owner, row.hash))
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { Problem } from '../../contract/errors.ts'
 import { matchesWildcard } from '../../contract/wildcard.ts'
-import type { TrustRow } from '../store/aggregates/accounts.ts'
+import type { TrustRow } from '../store/aggregates/credentials.ts'
 import { sha256 } from '../store/schema/hash.ts'
 import type { Store } from '../store/store.ts'
 import { addKey, type NewKey, parseScopes } from './accounts.ts'
@@ -60,7 +60,7 @@ export class TokenExchanger {
           'unauthenticated',
           `the user of this trust ${user ? 'is disabled' : 'no longer exists'}`,
         )
-      await writers.accounts.removeExpiredKeys(trust.username)
+      await writers.credentials.removeExpiredKeys(trust.username)
       return addKey(writers, trust.username, {
         scopes: trust.scopes,
         expires: API_KEY_LIFETIME,
@@ -98,7 +98,7 @@ export class TokenExchanger {
       throw new Problem('unauthenticated', 'this is not an identity token', {
         hint: 'Send the token that the CI system issues for the job.',
       })
-    const trusted = await this.store.read(({ accounts }) => accounts.listTrustOfIssuer(issuer))
+    const trusted = await this.store.read(({ credentials }) => credentials.listTrustOfIssuer(issuer))
     if (trusted.length === 0)
       throw new Problem(
         'unauthenticated',
@@ -207,7 +207,7 @@ export async function addTrust(
     async ({ accounts }) =>
       ((await accounts.getUser(username)) ?? (await accounts.findUserByName(username)))?.owner,
   )
-  return store.write([owner ?? username], async ({ accounts }) => {
+  return store.write([owner ?? username], async ({ accounts, credentials }) => {
     const user = await accounts.getUser(owner ?? username)
     if (!user) throw new Problem('not_found', `no user named ${username}`)
     const row = {
@@ -218,31 +218,31 @@ export async function addTrust(
       scopes: names.join(','),
       created_at: Date.now(),
     }
-    await accounts.addTrust(row)
+    await credentials.addTrust(row)
     return formatTrust(row)
   })
 }
 
 /** Lists the trusted issuers of tokens of CI jobs, of all users. */
 export async function listTrust(store: Store): Promise<Trust[]> {
-  return (await store.read(({ accounts }) => accounts.listAllTrust())).map(formatTrust)
+  return (await store.read(({ credentials }) => credentials.listAllTrust())).map(formatTrust)
 }
 
 /** Removes a trust, and revokes the keys that were issued for it. Throws `not_found`. */
 export async function removeTrust(store: Store, id: string): Promise<Trust> {
-  const existing = (await store.read(({ accounts }) => accounts.listAllTrust())).find(
+  const existing = (await store.read(({ credentials }) => credentials.listAllTrust())).find(
     (trust) => trust.id === id,
   )
-  return store.write(existing ? [existing.username] : [], async ({ accounts }) => {
-    const row = (await accounts.listAllTrust()).find((trust) => trust.id === id)
+  return store.write(existing ? [existing.username] : [], async ({ credentials }) => {
+    const row = (await credentials.listAllTrust()).find((trust) => trust.id === id)
     if (!row)
       throw new Problem('not_found', `no trust with the id ${id}`, { hint: 'See: gridline admin trust list' })
-    await accounts.removeTrust(id)
+    await credentials.removeTrust(id)
     // End keys that were issued for this trust now, not when they expire.
-    for (const key of await accounts.listApiKeys(row.username)) {
+    for (const key of await credentials.listApiKeys(row.username)) {
       const subject = /^oidc (.*)$/s.exec(key.name)?.[1]
       if (subject !== undefined && (subject.length >= 95 || matchesWildcard(row.subject, subject)))
-        await accounts.revokeKey(row.username, key.hash)
+        await credentials.revokeKey(row.username, key.hash)
     }
     return formatTrust(row)
   })

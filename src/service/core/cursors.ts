@@ -58,12 +58,14 @@ export class CursorSigner {
   }
 
   private async loadSecret(): Promise<string> {
-    const stored = await this.store.read(({ accounts }) => accounts.getSecret(SECRET_NAME))
+    const stored = await this.store.read(({ credentials }) => credentials.getSecret(SECRET_NAME))
     if (stored !== undefined) return stored
     // If two processes add it, one transaction fails and is retried.
-    return this.store.write([], async ({ accounts }) => {
-      const secret = (await accounts.getSecret(SECRET_NAME)) ?? randomBytes(32).toString('hex')
-      if ((await accounts.getSecret(SECRET_NAME)) === undefined) await accounts.addSecret(SECRET_NAME, secret)
+    return this.store.write([], async ({ credentials }) => {
+      const added = await credentials.getSecret(SECRET_NAME)
+      if (added !== undefined) return added
+      const secret = randomBytes(32).toString('hex')
+      await credentials.addSecret(SECRET_NAME, secret)
       return secret
     })
   }

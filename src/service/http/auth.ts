@@ -5,7 +5,7 @@ import type { HttpRequest } from '../../contract/http.ts'
 import type { Caller } from '../access/access.ts'
 import { findSession, isValidKey } from '../accounts/sessions.ts'
 import type { FormerNames } from '../core/former-names.ts'
-import type { ApiKeyRow } from '../store/aggregates/accounts.ts'
+import type { ApiKeyRow } from '../store/aggregates/credentials.ts'
 import { sha256 } from '../store/schema/hash.ts'
 import { Lru } from '../store/schema/lru.ts'
 import type { Store } from '../store/store.ts'
@@ -149,14 +149,14 @@ export class Authenticator {
       return this.toCaller(
         username && isUsername(username)
           ? await this.findOfOwner(username, (owner) =>
-              this.store.read(({ accounts }) => accounts.getKey(owner, sha256(key))),
+              this.store.read(({ credentials }) => credentials.getKey(owner, sha256(key))),
             )
           : undefined,
       )
     }
     if (kind === 'bearer')
       return this.toCaller(
-        await this.store.read(({ accounts }) => accounts.findKeyByHash(sha256(value.trim()))),
+        await this.store.read(({ credentials }) => credentials.findKeyByHash(sha256(value.trim()))),
       )
     throw new Problem('unauthenticated', 'unsupported authorization scheme', {
       hint: 'Send Authorization: Basic with username:api_key, or Bearer with an API key.',

@@ -9,7 +9,7 @@ import {
 } from '../accounts/accounts.ts'
 import { openSession, redeemLoginCode } from '../accounts/sessions.ts'
 import { formatDateJoined, formatUserSummary } from '../accounts/summary.ts'
-import type { ApiKeyRow } from '../store/aggregates/accounts.ts'
+import type { ApiKeyRow } from '../store/aggregates/credentials.ts'
 import type { Handlers } from './handler.ts'
 
 /** Returns an API key as its owner sees it. */
@@ -65,7 +65,7 @@ export const accountHandlers = {
   },
 
   'keys.list': async (service, { caller }) => {
-    const keys = await service.store.read(({ accounts }) => accounts.listApiKeys(caller!.username))
+    const keys = await service.store.read(({ credentials }) => credentials.listApiKeys(caller!.username))
     return { body: { keys: keys.map(formatKey) } }
   },
 
@@ -119,7 +119,7 @@ export const accountHandlers = {
       call.writeKey(username),
       async (writers) => {
         const key = await addKey(writers, username, { name, scopes: requested.join(','), expires })
-        const row = (await writers.accounts.listApiKeys(username)).find(({ hash }) => hash === key.hash)!
+        const row = (await writers.credentials.listApiKeys(username)).find(({ hash }) => hash === key.hash)!
         created = { row, api_key: key.api_key }
         return formatKey(row).id
       },
@@ -146,15 +146,15 @@ export const accountHandlers = {
 
   'sessions.delete': async (service, { caller }) => {
     const { username } = caller!
-    await service.store.write([username], ({ accounts }) => accounts.removeSessions(username))
+    await service.store.write([username], ({ credentials }) => credentials.removeSessions(username))
     service.forgetCredentials()
     return { body: undefined }
   },
 
   'keys.revoke': async (service, call) => {
     const { username, scopes: ownScopes } = call.caller!
-    await service.store.writeOnce(call.writeKey(username), async ({ accounts }) => {
-      const key = (await accounts.listApiKeys(username)).find(
+    await service.store.writeOnce(call.writeKey(username), async ({ credentials }) => {
+      const key = (await credentials.listApiKeys(username)).find(
         ({ hash }) => hash.slice(0, ID_LENGTH) === call.name,
       )
       if (!key)
@@ -167,7 +167,7 @@ export const accountHandlers = {
           'forbidden',
           `cannot revoke a key with the ${missing} scope: your key does not have it`,
         )
-      await accounts.revokeKey(username, key.hash)
+      await credentials.revokeKey(username, key.hash)
       return null
     })
     service.forgetCredentials()

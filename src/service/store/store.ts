@@ -11,6 +11,7 @@ import {
   expireAudit,
   Journal,
 } from './aggregates/audit.ts'
+import { CredentialReader, CredentialWriter } from './aggregates/credentials.ts'
 import { DerivationReader, DerivationWriter } from './aggregates/derivations.ts'
 import { DraftReader, DraftWriter } from './aggregates/drafts.ts'
 import { FileReader, FileWriter } from './aggregates/files.ts'
@@ -54,6 +55,7 @@ function createReaders(db: Db, quotas: Quotas) {
   const folders = new FolderReader(db)
   return {
     accounts: new AccountReader(db),
+    credentials: new CredentialReader(db),
     files: new FileReader(db),
     folders,
     lists: new ListReader(db, folders),
@@ -82,6 +84,7 @@ function createWriters(db: Db, { quotas, immediateFiles: toldAtOnce }: StoreCont
   const folders = new FolderWriter(db, files, jobs, toldAtOnce)
   const writers = {
     accounts: new AccountWriter(db, journal),
+    credentials: new CredentialWriter(db, journal),
     files,
     folders,
     lists: new ListReader(db, folders),

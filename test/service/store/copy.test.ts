@@ -47,7 +47,7 @@ it('a copied database has the same content and continues its ids', async () => {
   const database = await newDatabase(inject('postgres'))
   const interrupted = await openStore({ database })
   // Leftovers of an interrupted copy.
-  await interrupted.write([], ({ accounts }) => accounts.addSecret('cursors', 'half of a copy'))
+  await interrupted.write([], ({ credentials }) => credentials.addSecret('cursors', 'half of a copy'))
   await copyDatabase(first.service.store.engine, interrupted.engine)
   await expect(copyDatabase(first.service.store.engine, interrupted.engine)).rejects.toThrow(
     /already has users/,

@@ -1,4 +1,4 @@
-// Reads and writes users, API keys, sessions, OIDC identities and trust rules.
+// Reads and writes users, their names, OIDC identities and quotas.
 import type { Insertable, Selectable } from 'kysely'
 import { lowerCaseAscii } from '../../../contract/ascii-case.ts'
 import { Problem } from '../../../contract/errors.ts'
@@ -11,16 +11,19 @@ import { refreshDerivedFrom } from './jobs.ts'
 import { renameInAllTables } from './rename-user.ts'
 
 export type UserRow = Selectable<Schema['users']>
-export type ApiKeyRow = Selectable<Schema['api_keys']>
-export type TrustRow = Selectable<Schema['oidc_trust']>
-export type SessionRow = Selectable<Schema['sessions']>
 
-/** Reads users, API keys, sessions and OIDC trust rules. */
+/** Reads users and OIDC identities. */
 export class AccountReader {
   constructor(protected readonly db: Db) {}
 
   getUser(owner: string): Promise<UserRow | undefined> {
     return this.db.selectFrom('users').selectAll().where('owner', '=', owner).executeTakeFirst()
+  }
+
+  /** Throws `unauthenticated` if the user was deleted or renamed while the request ran. */
+  async assertUser(owner: string): Promise<void> {
+    if (await this.getUser(owner)) return
+    throw new Problem('unauthenticated', `user ${owner} does not exist any more`)
   }
 
   /** Returns a user by name or former name, ignoring case. */
@@ -112,18 +115,6 @@ export class AccountReader {
       .execute()
   }
 
-  /** Lists the keys of a user that are not revoked, oldest first. */
-  listApiKeys(owner: string): Promise<ApiKeyRow[]> {
-    return this.db
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('owner', '=', owner)
-      .where('revoked_at', 'is', null)
-      .orderBy('created_at')
-      .orderBy('hash')
-      .execute()
-  }
-
   /** Lists all users by name, with their numbers of files and valid keys. */
   async listAllUsers(): Promise<(UserRow & { files: number; keys: number })[]> {
     const rows = await this.db.selectFrom('users').selectAll().orderBy('owner').execute()
@@ -147,56 +138,6 @@ export class AccountReader {
       files: fileCounts.get(row.owner) ?? 0,
       keys: keyCounts.get(row.owner) ?? 0,
     }))
-  }
-
-  async getSecret(name: string): Promise<string | undefined> {
-    const row = await this.db
-      .selectFrom('secrets')
-      .select('value')
-      .where('name', '=', name)
-      .executeTakeFirst()
-    return row?.value
-  }
-
-  /** Lists the OIDC trust rules of an issuer, oldest first. */
-  listTrustOfIssuer(issuer: string): Promise<TrustRow[]> {
-    return this.selectTrust().where('issuer', '=', issuer).execute()
-  }
-
-  listAllTrust(): Promise<TrustRow[]> {
-    return this.selectTrust().execute()
-  }
-
-  private selectTrust() {
-    return this.db.selectFrom('oidc_trust').selectAll().orderBy('created_at').orderBy('id')
-  }
-
-  getKey(owner: string, hash: string): Promise<ApiKeyRow | undefined> {
-    return this.db
-      .selectFrom('api_keys')
-      .selectAll()
-      .where(({ and }) => and({ owner, hash }))
-      .executeTakeFirst()
-  }
-
-  async hasKeys(owner: string): Promise<boolean> {
-    return (
-      (await this.db.selectFrom('api_keys').select('hash').where('owner', '=', owner).limit(1).execute())
-        .length > 0
-    )
-  }
-
-  getSession(owner: string, hash: string): Promise<SessionRow | undefined> {
-    return this.db
-      .selectFrom('sessions')
-      .selectAll()
-      .where(({ and }) => and({ owner, hash }))
-      .executeTakeFirst()
-  }
-
-  /** Returns a key by the SHA-256 of its bearer token, whoever owns it. */
-  findKeyByHash(hash: string): Promise<ApiKeyRow | undefined> {
-    return this.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()
   }
 }
 
@@ -322,64 +263,6 @@ export class AccountWriter extends AccountReader {
       .execute()
   }
 
-  async revokeKey(owner: string, hash: string): Promise<void> {
-    this.recordEvent(owner, 'key.revoke', { key: hash.slice(0, 12) })
-    await this.db
-      .updateTable('api_keys')
-      .set({ revoked_at: Date.now() })
-      .where(({ and }) => and({ owner, hash }))
-      .execute()
-  }
-
-  /** Deletes the expired API keys of a user. */
-  async removeExpiredKeys(owner: string): Promise<void> {
-    await this.db
-      .deleteFrom('api_keys')
-      .where('owner', '=', owner)
-      .where('expires_at', '<', Date.now())
-      .execute()
-  }
-
-  async addTrust(row: TrustRow): Promise<void> {
-    const { id, issuer, subject, scopes } = row
-    this.recordEvent(row.username, 'trust.add', { id, issuer, subject, scopes })
-    await this.db.insertInto('oidc_trust').values(row).execute()
-  }
-
-  async removeTrust(id: string): Promise<void> {
-    const row = await this.db.selectFrom('oidc_trust').selectAll().where('id', '=', id).executeTakeFirst()
-    if (row) this.recordEvent(row.username, 'trust.remove', { id, issuer: row.issuer, subject: row.subject })
-    await this.db.deleteFrom('oidc_trust').where('id', '=', id).execute()
-  }
-
-  /** Throws `unauthenticated` if the user was deleted or renamed while the request ran. */
-  async assertUser(owner: string): Promise<void> {
-    if (await this.getUser(owner)) return
-    throw new Problem('unauthenticated', `user ${owner} does not exist any more`)
-  }
-
-  async addSession(session: Insertable<Schema['sessions']>): Promise<void> {
-    await this.assertUser(session.owner)
-    const { owner, created_at, kind, key_hash } = session
-    if (kind === 'session') this.recordEvent(owner, 'session.open', { key: key_hash?.slice(0, 12) ?? null })
-    await this.db
-      .deleteFrom('sessions')
-      .where('owner', '=', owner)
-      .where('expires_at', '<', created_at)
-      .execute()
-    await this.db.insertInto('sessions').values(session).execute()
-  }
-
-  /** Deletes one session of a user, or all without `hash`. Returns whether there was one. */
-  async removeSessions(owner: string, hash?: string): Promise<boolean> {
-    let query = this.db.deleteFrom('sessions').where('owner', '=', owner)
-    if (hash !== undefined) query = query.where('hash', '=', hash)
-    const { numDeletedRows } = await query.executeTakeFirst()
-    if (hash === undefined && numDeletedRows > 0n)
-      this.recordEvent(owner, 'session.close', { sessions: Number(numDeletedRows) })
-    return numDeletedRows > 0n
-  }
-
   async addIdentity(identity: Insertable<Schema['identities']>): Promise<void> {
     this.recordEvent(identity.owner, 'user.identity', { issuer: identity.issuer, subject: identity.subject })
     await this.db.insertInto('identities').values(identity).execute()
@@ -395,19 +278,5 @@ export class AccountWriter extends AccountReader {
   async changeEmail(owner: string, email: string | null): Promise<void> {
     this.recordEvent(owner, 'user.email', { email })
     await this.db.updateTable('users').set({ email }).where('owner', '=', owner).execute()
-  }
-
-  async addSecret(name: string, value: string): Promise<void> {
-    await this.db.insertInto('secrets').values({ name, value }).execute()
-  }
-
-  async addKey(key: Insertable<Schema['api_keys']>): Promise<void> {
-    await this.assertUser(key.owner)
-    this.recordEvent(key.owner, 'key.create', {
-      key: key.hash.slice(0, 12),
-      name: key.name,
-      scopes: key.scopes,
-    })
-    await this.db.insertInto('api_keys').values(key).execute()
   }
 }

@@ -4,7 +4,7 @@ import { type Selectable, sql } from 'kysely'
 import type { FileKey } from '../schema/file-key.ts'
 import { addToList } from '../schema/row-groups.ts'
 import type { Db, MayWrite, Schema } from '../schema/schema.ts'
-import { AccountWriter } from './accounts.ts'
+import { AccountReader } from './accounts.ts'
 import type { AuditEventName, Journal } from './audit.ts'
 import { type FileRow, withLastAppend } from './files.ts'
 
@@ -238,7 +238,7 @@ export class SharingWriter extends SharingReader {
   }
 
   async addStar(owner: string, idlocal: number, username: string): Promise<void> {
-    await new AccountWriter(this.db, this.journal).assertUser(username)
+    await new AccountReader(this.db).assertUser(username)
     await this.setFlag('starred', owner, idlocal)
     await this.db
       .insertInto('stars')
@@ -256,7 +256,7 @@ export class SharingWriter extends SharingReader {
 
   /** Adds a team. Its random key keeps files shared with a deleted team of that name from the new one. */
   async addTeam(name: string, owner: string): Promise<TeamRow> {
-    await new AccountWriter(this.db, this.journal).assertUser(owner)
+    await new AccountReader(this.db).assertUser(owner)
     const row = {
       name_key: randomBytes(12).toString('hex'),
       name,
@@ -291,7 +291,7 @@ export class SharingWriter extends SharingReader {
    * if there is no such user.
    */
   async addMember(team: string, username: string): Promise<void> {
-    await new AccountWriter(this.db, this.journal).assertUser(username)
+    await new AccountReader(this.db).assertUser(username)
     const { numInsertedOrUpdatedRows } = await this.db
       .insertInto('team_members')
       .values({ team, username })
