@@ -3,7 +3,8 @@ import { formatEmbedUrl, formatFid, formatWebUrl, ROOT } from '../../contract/fi
 import { imageNames, pathOf } from '../../contract/operations/index.ts'
 import type { FileMeta, FolderMeta } from '../../contract/resources/index.ts'
 import type { AuthorizedFile, Permission } from '../access/access.ts'
-import { type FileRow, NEW_FILE } from '../store/aggregates/files.ts'
+import { NEW_FILE } from '../store/aggregates/file-writer.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
 
 const EMPTY_LIST = { results: [], count: 0 }
 

@@ -8,7 +8,8 @@ import type { CreatableFields } from '../../contract/resources/index.ts'
 import { parseRaw } from '../../json/index.ts'
 import { loadVisibleFile, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
-import { type FileRow, MAX_IDLOCAL } from '../store/aggregates/files.ts'
+import { MAX_IDLOCAL } from '../store/aggregates/file-writer.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
 
 /** Returns the validated `source_fid` of a new file: a file of the same type that `principal` may read. */

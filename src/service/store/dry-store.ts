@@ -1,7 +1,7 @@
 // A store for dry runs, whose writes are rolled back.
 import { isDeepStrictEqual } from 'node:util'
 import { Problem } from '../../contract/errors.ts'
-import { MAX_IDLOCAL } from './aggregates/files.ts'
+import { MAX_IDLOCAL } from './aggregates/file-writer.ts'
 import type { WriteOptions } from './engines/engine.ts'
 import { UnkeptBlobs } from './objects/unkept-blobs.ts'
 import type { Store, Writers } from './store.ts'

@@ -2,7 +2,8 @@
 import type { Selectable } from 'kysely'
 import { ROOT } from '../../../contract/fid.ts'
 import type { Db, Schema } from '../schema/schema.ts'
-import type { FileRow, FileWriter } from './files.ts'
+import type { FileWriter } from './file-writer.ts'
+import type { FileRow } from './files.ts'
 import type { VersionWriter } from './versions.ts'
 
 export type DraftRow = Selectable<Schema['drafts']>
