@@ -19,14 +19,9 @@ import { STANDALONE_POLICY } from '../core/chart-policy.ts'
 import type { Service } from '../core/context.ts'
 import { createPageFacts } from '../files/page-facts.ts'
 import { formatStaleNote } from '../files/stale.ts'
-import {
-  describeMissingData,
-  findFigureContent,
-  openDownsampledFigure,
-  openFigure,
-  readWholeFigure,
-} from '../plots/content.ts'
+import { findFigureContent, openDownsampledFigure, openFigure } from '../plots/content.ts'
 import { findFigureState } from '../plots/referenced-grids.ts'
+import { describeMissingData, readWholeFigure } from '../plots/stream-figure.ts'
 import { storedContentOf } from '../store/aggregates/plots.ts'
 import { loadDecompressed } from '../store/aggregates/slice-json.ts'
 import {

@@ -10,21 +10,23 @@ import { SharedWork } from '../core/shared-work.ts'
 import { Lru } from '../store/schema/lru.ts'
 import type { Readers } from '../store/store.ts'
 import {
-  describeMissingData,
   type FigureView,
   findFigureContent,
-  hasTransforms,
   loadPlotContent,
   openDownsampledFigure,
   openFigure,
-  readWholeFigure,
-  streamForDrawing,
-  streamWithData,
 } from './content.ts'
 import type { VisibleRanges } from './downsampling/axes.ts'
 import { planDownsampling } from './downsampling/plan.ts'
 import { PlotWatch } from './plot-watch.ts'
 import { findFigureState } from './referenced-grids.ts'
+import {
+  describeMissingData,
+  hasTransforms,
+  readWholeFigure,
+  streamForDrawing,
+  streamWithData,
+} from './stream-figure.ts'
 
 /** Lifetime of a cached fingerprint, and interval of checks of a stream, in ms. */
 const CHECK_MS = 1000

@@ -5,9 +5,10 @@ import { concatAsync, RawJson, shouldYield, yieldToEventLoop } from '../../../js
 import type { FileRequest } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import { createMemorySnapshot, type Snapshot, type SnapshotColumn } from '../../grids/column/snapshot.ts'
-import { type FigureView, hidesRows } from '../../plots/content.ts'
+import type { FigureView } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
 import { scanFigureInTurns } from '../../plots/scan.ts'
+import { hidesRows } from '../../plots/stream-figure.ts'
 import { detectValueType, mergeTypes } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 
