@@ -10,6 +10,7 @@ import {
   createBrotliCompress,
 } from 'node:zlib'
 import { Problem } from '../../../contract/errors.ts'
+import { shouldYield, yieldToEventLoop } from '../../../json/index.ts'
 
 /**
  * Encodings of a blob: the first byte is the method.
@@ -74,7 +75,10 @@ export async function decompress(bytes: Buffer, size: number): Promise<Buffer> {
   if (bytes[0] !== BROTLI && bytes[0] !== FRAGMENT)
     throw new Problem('damaged', 'stored data has an unknown encoding')
   const stream = bytes[0] === BROTLI ? body : Buffer.concat([STREAM_START, body, STREAM_END])
-  return size <= MAX_SYNC_BYTES ? brotliDecompressSync(stream, options) : unbrotli(stream, options)
+  if (size > MAX_SYNC_BYTES) return unbrotli(stream, options)
+  // Thousands of small blobs can arrive at once.
+  if (shouldYield()) await yieldToEventLoop()
+  return brotliDecompressSync(stream, options)
 }
 
 /** Maximum number of encoders at once, one for each thread of the pool, and of idle ones. */
