@@ -68,17 +68,10 @@ export class RawJson {
   get(name: string): RawJson | undefined {
     if (this.kind !== 'object') return undefined
     const { buf } = this
-    const plain = Buffer.from(name)
+    const isPlain = PLAIN_NAME.test(name)
     let member: RawJson | undefined
     for (const at of this.listSpans()) {
-      const length = at.nameEnd - at.start - 2
-      // A name with escapes is longer than the name itself.
-      const isMatch =
-        length === plain.length
-          ? plain.compare(buf, at.start + 1, at.nameEnd - 1) === 0
-          : length > plain.length &&
-            hasEscapes(buf, at.start, at.nameEnd) &&
-            decodeMemberName(buf, at) === name
+      const isMatch = isPlain ? hasPlainName(buf, at, name) : decodeMemberName(buf, at) === name
       if (isMatch) member = new RawJson(buf, at.value, at.end, this.limits)
     }
     return member
@@ -164,6 +157,19 @@ function parseMemberAt(buf: Buffer, start: number): Member {
   const nameEnd = findStringEnd(buf, start)
   const value = nextValue(buf, nameEnd)
   return { start, nameEnd, value, end: findValueEnd(buf, value) }
+}
+
+/** A name that has as many bytes as characters, and needs no escapes. */
+const PLAIN_NAME = /^[ !#-[\]-~]*$/
+
+/** Returns whether a member has a name that matches `PLAIN_NAME`. */
+function hasPlainName(buf: Buffer, at: Member, name: string): boolean {
+  const length = at.nameEnd - at.start - 2
+  // A name with escapes is longer than the name itself.
+  if (length !== name.length)
+    return length > name.length && hasEscapes(buf, at.start, at.nameEnd) && decodeMemberName(buf, at) === name
+  for (let k = 0; k < length; k++) if (buf[at.start + 1 + k] !== name.charCodeAt(k)) return false
+  return true
 }
 
 /** Returns the decoded name of a member. */
