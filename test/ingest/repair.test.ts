@@ -54,6 +54,17 @@ describe('a malformed record', () => {
     await expect(read(`n,text,m\n3,,4\n1,,x,\n${rest.replaceAll(/[bcd]/g, '')}`)).rejects.toThrow(/line 3/)
   })
 
+  it.each([
+    ['a text with a comma', 'id,name,city,note\n1,Anna,Oslo,\n2,Smith, J,Rome,\n3,Carl,Paris,x\n'],
+    ['a decimal comma', 'id,n,city,note\n1,2.5,Oslo,\n2,1,5,Rome,\n3,3.5,Paris,\n'],
+    [
+      'a text with a comma, and an empty cell',
+      'id,name,city,note\n1,Anna,,x\n2,Smith, J,,y\n3,Carl,Paris,z\n',
+    ],
+  ])('a record with a cell too many that may be %s is refused', async (_, text) => {
+    await expect(read(text)).rejects.toThrow(/line 3: expected 4 cells, found 5/)
+  })
+
   it('a million unmatched quotes are refused quickly', async () => {
     const began = performance.now()
     await expect(read(`a,b,c\n1,2,3\n1,"${'x"y'.repeat(300_000)}\n`)).rejects.toThrow(/line 3/)

@@ -290,6 +290,41 @@ const shapes: Shape[] = [
     /2 names for 3 columns/,
   ],
   [
+    'a header and rows with fewer cells than most',
+    'sensor,value,unit\nA,1\nA,2\nB,3,C,late\nB,4,C,late\nB,5,C,late\n',
+    ['sensor', 'value', 'unit', 'column_4'],
+    [
+      ['A', 1, null, null],
+      ['A', 2, null, null],
+      ['B', 3, 'C', 'late'],
+      ['B', 4, 'C', 'late'],
+      ['B', 5, 'C', 'late'],
+    ],
+    /3 names for 4 columns/,
+  ],
+  [
+    'a header with one name fewer, above a row of as many cells',
+    'time,level,text\n10:00,INFO,started\n10:10,WARN,disk full, retry\n10:20,WARN,disk full, retry\n',
+    ['time', 'level', 'text', 'column_4'],
+    [
+      ['10:00', 'INFO', 'started', null],
+      ['10:10', 'WARN', 'disk full', ' retry'],
+      ['10:20', 'WARN', 'disk full', ' retry'],
+    ],
+    /3 names for 4 columns/,
+  ],
+  [
+    'delimiters at the end of most rows',
+    'id,name,note\n1,a,b\n2,c,d,\n3,e,f,\n',
+    ['id', 'name', 'note'],
+    [
+      [1, 'a', 'b'],
+      [2, 'c', 'd'],
+      [3, 'e', 'f'],
+    ],
+    /empty cells beyond column 3/,
+  ],
+  [
     'a column of texts with commas',
     'coord\n59.9,10.7\n60.1,10.2\n',
     ['coord'],
@@ -737,6 +772,16 @@ const refused: [what: string, text: string, message: RegExp][] = [
     'decimal commas that are split',
     'date,price\n2024-01-01,5,50\n2024-01-02,6,75\n',
     /5,50 may be one number/,
+  ],
+  [
+    'decimal commas below a row with fewer cells',
+    'name,qty,price\nApple,2\nPear,3,4,5\nPlum,6,7,8\n',
+    /line 2.*3,4 may be one number/,
+  ],
+  [
+    'rows with fewer cells, without names',
+    '1,a,b\n2,c,d\n3,e,f,x\n4,g,h,y\n',
+    /line 1: 3 columns.*4 from line 3 on/,
   ],
   ['decimal commas in all columns', 'a,b\n1,5,2,5\n3,5,4,5\n', /1,5 may be one number/],
   ['a second table below empty cells', 'a,b,c\n1,2,3\n3,4,5\n,,\nx,y,\n5,6,\n', /line 5: a second table/],

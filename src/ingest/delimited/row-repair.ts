@@ -14,7 +14,7 @@ import { CR, LF } from '../values/characters.ts'
 import type { Dialect } from '../values/dialect.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import { MALFORMED, NEEDS_MORE_TEXT, type ScannedRows, type TextBlock } from './scanned-rows.ts'
-import { removeSurplusCell } from './surplus-cell.ts'
+import { mayHoldDelimiter, removeSurplusCell } from './surplus-cell.ts'
 
 /** Delimiters that a single row may use instead of the table's. */
 const OTHER_DELIMITERS = [
@@ -151,9 +151,11 @@ export class RowRepair {
       return undefined
     }
     // `sniff` has already handled the header.
-    if (isInHeader || this.dropSurplusCell(buf, row, end)) return undefined
+    if (isInHeader) return undefined
+    const dropped = this.dropSurplusCell(buf, row, end)
+    if (dropped === 'dropped') return undefined
     const text = (): string => excerpt(buf.subarray(row, end))
-    if (surplus) {
+    if (surplus || dropped === 'ambiguous') {
       return badData(
         this.source,
         { line },
@@ -182,15 +184,17 @@ export class RowRepair {
     this.warnings.countLine(line, this.shortWarning)
   }
 
-  /** Drops one empty cell of a row with one too many, if it is clear which. Returns whether it did. */
-  private dropSurplusCell(buf: Uint8Array, row: number, end: number): boolean {
+  /** Drops one empty cell of a row with one too many, if it is clear which. */
+  private dropSurplusCell(buf: Uint8Array, row: number, end: number): 'dropped' | 'kept' | 'ambiguous' {
     const { rows, style } = this
     const { collapse, trailing, profile } = this.dialect
     const { width } = rows
-    if (collapse || trailing > 0) return false
+    if (collapse || trailing > 0) return 'kept'
     const reading = repairRecord(buf, row, end, { cells: width + 1, width, style })
-    const cells = reading && removeSurplusCell(buf, reading, profile)
-    if (!cells) return false
+    if (!reading) return 'kept'
+    if (mayHoldDelimiter(buf, reading, { profile, delimiter: style.delimiter })) return 'ambiguous'
+    const cells = removeSurplusCell(buf, reading, profile)
+    if (!cells) return 'kept'
     rows.setCells(cells)
     const text = excerpt(buf.subarray(row, end), 60)
     this.warnings.countLine(
@@ -198,6 +202,6 @@ export class RowRepair {
       'an empty cell was dropped from rows with one cell too many',
       `: ${text}`,
     )
-    return true
+    return 'dropped'
   }
 }

@@ -139,6 +139,11 @@ function removeTrailingCells(rows: string[][]): { rows: string[][]; trailing: nu
   const width = first?.length ?? 0
   const length = data[0]?.length ?? 0
   const isUniform = data.length > 0 && data.every((row) => row.length === length)
+  // Most rows end in delimiters that the header lacks.
+  const common = commonWidthOf(rows)
+  const isCut = width > 1 && common > width && !isUniform
+  if (isCut && filled.every((row) => row.length <= common && row.slice(width).every((cell) => cell === '')))
+    return { rows: rows.map((row) => row.slice(0, width)), trailing: common - width }
   // A delimiter at the end of every row, also of the header, does not make a column.
   if (
     isUniform &&

@@ -10,7 +10,14 @@ import { countHeaderRows, detectHeaderRows, type HeaderRows } from './header.ts'
 import { isFilledRow, MAX_ROW_CELLS } from './sample-rows.ts'
 import { chooseStyle } from './style.ts'
 import { parseDelimiter } from './style-options.ts'
-import { findTableStart, isBlankDelimiter, isNumeric, refuseNoRows, refuseTwoTables } from './table-start.ts'
+import {
+  findTableStart,
+  isBlankDelimiter,
+  isNumeric,
+  refuseNoRows,
+  refuseRowsAbove,
+  refuseTwoTables,
+} from './table-start.ts'
 import { isMissingMarker, valueShapeOf } from './value-shape.ts'
 
 /** Maximum size of the sample used for detection. */
@@ -58,6 +65,7 @@ export async function sniff(
   const header = options.header === undefined ? detectHeaderRows(table) : { count: Number(options.header) }
   const headerRows = header.count
   refuseNoRows(best, { start, headerRows, before: sepLines }, source)
+  if (headerRows === 0) refuseRowsAbove(best, { start, before: sepLines }, source)
   if (headerRows > 0 || options.header === undefined) noteHeader(header, preamble + 1, warnings)
   const line = preamble + 1
   refuseManyColumns(Math.max(table[0]?.length ?? 0, best.agreeing > 0.5 ? best.width : 0), line, options)

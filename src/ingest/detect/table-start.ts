@@ -94,7 +94,8 @@ export function findTableStart(candidate: Candidate): number {
   if (rows.length > 1 && /^TOA(5|CI1)$/.test(rows[0][0])) return 1
   let start = skipLabels(candidate, skipTitle(candidate, first))
   // A header can have fewer cells than the data: R's write.table writes no name for the row names.
-  if (width > 1 && start === first && isShortHeader(candidate, start)) start--
+  if (width > 1 && start === first)
+    start = findHeaderAbove(candidate, start) ?? (isShortHeader(candidate, start) ? start - 1 : start)
   // Quoted text is not a comment.
   const comment = (k: number): boolean => rows[k]?.[0].startsWith('#') === true && !quoted[k]?.first
   let after = start
@@ -112,6 +113,49 @@ export function findTableStart(candidate: Candidate): number {
 
 function hasContent(row: readonly string[]): boolean {
   return row.length > 1 || row[0].trim() !== ''
+}
+
+/**
+ * Returns the index of the first line, if it is a header of narrower rows and of the widest ones below them: its names
+ * are distinct, the widest rows have no header of their own, and no line is blank, a comment or a label.
+ */
+function findHeaderAbove({ rows, width }: Candidate, start: number): number | undefined {
+  const at = rows.findIndex((row) => !isBlankOrComment(row))
+  const between = rows.slice(at + 1, start)
+  if (at < 0 || between.length === 0 || !isNameRow(rows[at]) || isSentence(rows, at)) return undefined
+  const isShort = rows[at].length < Math.min(3, width - 1)
+  const isRow = (row: readonly string[]): boolean => row.length > 1 && !isBlankOrComment(row) && !isLabel(row)
+  if (isShort || !between.every(isRow) || countHeaderRows(rows.slice(start)) > 0) return undefined
+  return at
+}
+
+function isLabel(row: readonly string[]): boolean {
+  return /:\s*$/.test(row[0])
+}
+
+/** Returns whether a row can be a header: several distinct names. */
+function isNameRow(row: readonly string[]): boolean {
+  return row.length > 1 && new Set(row).size === row.length && row.every(isColumnName)
+}
+
+/**
+ * Throws `bad_data` if lines above a table without a header look like its rows, with fewer cells: they would be lost.
+ */
+export function refuseRowsAbove(
+  { rows, lineIndexes, width, first }: Candidate,
+  { start, before }: { start: number; before: number },
+  source: string,
+): void {
+  const isRow = (row: readonly string[]): boolean => row.filter((cell) => cell.trim() !== '').length > 2
+  const above = rows.findIndex((row, k) => k < start && !isBlankOrComment(row) && !isLabel(row) && isRow(row))
+  if (above < 0) return
+  const line = (row: number): number => (lineIndexes[row] ?? row) + 1 + before
+  throw badData(
+    source,
+    { line: line(above) },
+    `${formatColumnCount(rows[above].length)}, and ${width} from line ${line(Math.max(first, start))} on, without names of columns`,
+    'Give all rows the same number of cells, or say where the table begins: --skip LINES.',
+  )
 }
 
 /** Returns whether the line above the widest rows is their header, not a title. */
