@@ -147,4 +147,57 @@ print(json.dumps([str(back["day"].dtype)[:10], back["n"].tolist()[0], back["name
     )
     expect(types).toEqual(['datetime64', 1.5, ['a', 'b, c']])
   })
+
+  it.skipIf(!has('pandas'))('data frames keep their rows, names, index and texts', async () => {
+    await run(
+      `import pandas
+from decimal import Decimal
+gridline.upload(pandas.DataFrame([[10, 20], [30, 40]]), "numbered")
+gridline.upload(pandas.DataFrame({"a": [None, None, "y"], "b": [float("nan"), None, 3]}), "missing")
+gridline.upload(pandas.DataFrame({"t": ["'a'", "true", "1/2/2024", "1", "", "\\\\N"]}), "texts")
+sums = pandas.DataFrame({"city": ["O", "R"], "year": [1, 2], "v": [1, 2]}).groupby(["city", "year"]).agg({"v": ["sum", "max"]})
+gridline.upload(sums, "sums")
+gridline.upload(pandas.DataFrame({"v": [1, 2]}, index=["r1", "r2"]), "labelled")
+gridline.upload(pandas.DataFrame({"d": [Decimal("1.10")], "t": [pandas.Timestamp("2024-01-01 10:30")]}), "kinds")
+gridline.upload(pandas.DataFrame({"a": [], "b": []}), "none")
+gridline.append(pandas.DataFrame({"t": [7]}), "texts")
+print(1)`,
+      environment,
+      has('pandas'),
+    )
+    const names = ['numbered', 'missing', 'texts', 'sums', 'labelled', 'kinds', 'none']
+    const found = await Promise.all(names.map(cat))
+    expect(found).toEqual([
+      '0,1\n10,20\n30,40\n',
+      'a,b\n,\n,\ny,3.0\n',
+      `t\n"'a'"\ntrue\n1/2/2024\n1\n""\n\\N\n7\n`,
+      'city,year,v sum,v max\nO,1,1,1\nR,2,2,2\n',
+      'index,v\nr1,1\nr2,2\n',
+      'd,t\n1.10,2024-01-01 10:30:00\n',
+      'a,b\n',
+    ])
+  })
+
+  it('columns of different length, NaN and warnings', async () => {
+    const { rows, warned, refused } = await run(`
+import warnings
+py.plot([{"x": [1, 2, 3], "y": [float("nan")]}], filename="ragged")
+back = gridline.read("ragged_grid")
+rows = len(back)
+with open("short.csv", "w") as file:
+    file.write("a,b\\n1,2\\n3\\n")
+with warnings.catch_warnings(record=True) as found:
+    warnings.simplefilter("always")
+    gridline.upload("short.csv", "short")
+refused = None
+open("short.json", "w").close()
+try:
+    gridline.append("short.json", "short")
+except gridline.GridlineError as error:
+    refused = str(error)
+print(json.dumps({"rows": rows, "warned": [str(one.message) for one in found], "refused": refused}))`)
+    expect(rows).toBe(3)
+    expect(warned.join()).toMatch(/short: .*fewer than 2 cells/)
+    expect(refused).toMatch(/cannot append short\.json.*on_conflict="append"/)
+  })
 })

@@ -1,6 +1,7 @@
 """Requests to a server."""
 
 import base64
+import http.client
 import json
 import ssl
 import time
@@ -84,7 +85,7 @@ class Client:
                     time.sleep(_pause_of(error, attempt))
                     continue
                 raise _to_error(error) from None
-            except (urllib.error.URLError, OSError) as error:
+            except (urllib.error.URLError, OSError, http.client.HTTPException) as error:
                 reason = getattr(error, "reason", error)
                 hint = None
                 if isinstance(reason, ssl.SSLCertVerificationError):

@@ -1,10 +1,14 @@
 """Grids: reading and uploading."""
 
+import csv
+import io
 import json
 import os
+import warnings
 from urllib.parse import quote
 
-from ._client import default_client
+from ._client import GridlineError, default_client
+from ._json import dump_frame, dump_json, frame_names
 
 
 def read(name, columns=None, where=None, sort=None, limit=None, version=None, client=None):
@@ -26,7 +30,9 @@ def read(name, columns=None, where=None, sort=None, limit=None, version=None, cl
     cols = sorted(content["cols"].items(), key=lambda item: item[1]["order"])
     if columns:
         cols = [(column, content["cols"][column]) for column in columns]
-    values = {column: data["data"] for column, data in cols}
+    # Columns of charts can differ in length.
+    rows = max((len(data["data"]) for _, data in cols), default=0)
+    values = {column: data["data"] + [None] * (rows - len(data["data"])) for column, data in cols}
     types = {column["name"]: column["type"] for column in grid["cols"]}
     try:
         import pandas
@@ -43,17 +49,36 @@ def read(name, columns=None, where=None, sort=None, limit=None, version=None, cl
     return frame
 
 
-def _encode(data, name):
-    """Returns the bytes of rows, and a file name with the extension of their format."""
+def _encode(data, name, texts=()):
+    """Returns the bytes of rows, and a file name with the extension of their format.
+
+    ``texts``: names of columns of texts, in which numbers are written as texts.
+    """
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
         with open(path, "rb") as file:
             return file.read(), name + os.path.splitext(path)[1]
     if hasattr(data, "to_csv"):
-        keeps_index = getattr(getattr(data, "index", None), "name", None) is not None
-        return data.to_csv(index=keeps_index).encode("utf-8"), f"{name}.csv"
-    rows = [json.dumps(row, default=str, allow_nan=False) for row in data]
-    return "\n".join(rows).encode("utf-8"), f"{name}.ndjson"
+        frame = data.to_frame() if hasattr(data, "to_frame") else data
+        if len(frame) > 0:
+            return dump_frame(frame, texts).encode("utf-8"), f"{name}.ndjson"
+        header = io.StringIO()
+        csv.writer(header).writerow(frame_names(frame))
+        return header.getvalue().encode("utf-8"), f"{name}.csv"
+    return "\n".join(dump_json(row) for row in data).encode("utf-8"), f"{name}.ndjson"
+
+
+# Content types of rows that are appended, by extension.
+APPENDED_TYPES = {
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".ndjson": "application/x-ndjson",
+    ".jsonl": "application/x-ndjson",
+}
+
+
+class GridlineWarning(UserWarning):
+    """An assumption that the server has made to read a file."""
 
 
 def _header_text(text):
@@ -75,7 +100,8 @@ def upload(data, name, key=None, on_conflict="replace", public=False, folder=Non
     """Creates or replaces a grid. Returns its metadata.
 
     ``data``: a DataFrame, rows as dicts, or the path of a file. ``name``: with folders before it, if any.
-    ``key``: column or columns that identify a row. ``on_conflict``: fail, rename or replace.
+    ``key``: column or columns that identify a row. ``on_conflict``: fail, rename, replace or append.
+    Warns with ``GridlineWarning`` about assumptions that the server has made to read the data.
     """
     client = client or default_client()
     path, _, last = name.rpartition("/")
@@ -89,17 +115,30 @@ def upload(data, name, key=None, on_conflict="replace", public=False, folder=Non
         On_Conflict=on_conflict,
         World_Readable="true" if public else None,
         Parent_Path=_header_text(parent) if parent else None,
+        # A frame without rows is a header.
+        Header="true" if hasattr(data, "to_csv") and file_name.endswith(".csv") else None,
     )
-    return client.call("POST", "/v2/grids/upload", body=body, headers=headers)["file"]
+    answer = client.call("POST", "/v2/grids/upload", body=body, headers=headers)
+    for warning in answer.get("warnings") or ():
+        text = warning if isinstance(warning, str) else warning.get("message", str(warning))
+        warnings.warn(f"{name}: {text}", GridlineWarning, stacklevel=2)
+    return answer["file"]
 
 
 def append(data, name, client=None):
     """Appends rows to a grid; if it has a key, rows with a known key are updated. Returns the counts."""
     client = client or default_client()
     grid = client.find(name, "grids")
-    body, file_name = _encode(data, "rows")
-    extension = os.path.splitext(file_name)[1]
-    types = {".csv": "text/csv", ".tsv": "text/tab-separated-values", ".ndjson": "application/x-ndjson"}
-    headers = {"Content-Type": types.get(extension, "text/csv")}
+    texts = {column["name"] for column in grid["cols"] if column["type"] == "text"}
+    body, file_name = _encode(data, "rows", texts)
+    extension = os.path.splitext(file_name)[1].lower()
+    if extension not in APPENDED_TYPES:
+        raise GridlineError(
+            0,
+            "usage",
+            f"cannot append {os.fspath(data)}: files of rows are {', '.join(APPENDED_TYPES)}",
+            'Add the rows of other files with upload(..., on_conflict="append")',
+        )
+    headers = {"Content-Type": APPENDED_TYPES[extension]}
     path = f"/v2/grids/{quote(grid['fid'], safe=':')}/row"
     return client.call("POST", path, body=body, headers=headers)

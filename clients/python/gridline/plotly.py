@@ -7,6 +7,7 @@ import webbrowser
 from urllib.parse import quote
 
 from ._client import GridlineError, default_client
+from ._json import dump_json
 
 SHARINGS = ("private", "secret", "public")
 
@@ -17,15 +18,7 @@ def _encode_figure(figure):
         return figure.to_json()
     if isinstance(figure, (list, tuple)):
         figure = {"data": list(figure)}
-    return json.dumps(figure, default=_encode_value)
-
-
-def _encode_value(value):
-    """Converts arrays, series and times in dicts to values of JSON."""
-    for name in ("tolist", "isoformat", "to_plotly_json"):
-        if hasattr(value, name):
-            return getattr(value, name)()
-    return str(value)
+    return dump_json(figure)
 
 
 class Chart:

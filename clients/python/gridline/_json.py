@@ -1,0 +1,115 @@
+"""JSON of values and of DataFrames: missing values are null, numbers keep their digits."""
+
+import json
+import math
+import warnings
+
+
+def dump_json(value):
+    """Returns the JSON of a value, with arrays, series and times of numpy and pandas; numbers that JSON lacks are null."""
+    try:
+        return json.dumps(value, default=_to_plain, allow_nan=False)
+    except ValueError:
+        return json.dumps(_without_nan(value), default=_to_plain, allow_nan=False)
+
+
+def _to_plain(value):
+    """Converts a value that JSON lacks."""
+    for name in ("tolist", "isoformat", "to_plotly_json"):
+        if hasattr(value, name):
+            return getattr(value, name)()
+    return str(value)
+
+
+def _without_nan(value):
+    """Returns a copy of a value with None for NaN and infinite numbers, at any depth."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _without_nan(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(item) for item in value]
+    return _without_nan(value.tolist()) if hasattr(value, "tolist") else value
+
+
+def dump_frame(frame, texts=()):
+    """Returns the rows of a DataFrame as lines of JSON, one object each.
+
+    ``texts``: names of columns whose values are written as texts.
+    """
+    columns = list(_columns_of(frame))
+    names = _unique_names([name for name, _ in columns])
+    cells = [_dump_column(name, values, name in texts) for name, (_, values) in zip(names, columns)]
+    return "\n".join("{" + ",".join(row) + "}" for row in zip(*cells))
+
+
+def frame_names(frame):
+    """Returns the names that the columns of a DataFrame get, with those of its index."""
+    return _unique_names([name for name, _ in _columns_of(frame)])
+
+
+def _columns_of(frame):
+    """Yields the name and the values of the columns of a DataFrame. An index that only counts the rows is no column."""
+    index = frame.index
+    is_named = any(name is not None for name in index.names)
+    if is_named or index.nlevels > 1 or index.dtype.kind not in "iu":
+        for level in range(index.nlevels):
+            name = index.names[level]
+            missing = f"level_{level}" if index.nlevels > 1 else "index"
+            yield missing if name is None else _name_of(name), index.get_level_values(level).to_series()
+    for position, name in enumerate(frame.columns):
+        yield _name_of(name), frame.iloc[:, position]
+
+
+def _name_of(name):
+    """Returns the name of a column as text. The levels of a name are joined by spaces."""
+    parts = name if isinstance(name, tuple) else (name,)
+    return " ".join(text for text in (str(part) for part in parts) if text)
+
+
+def _unique_names(names):
+    """Numbers names that are there before: ``a``, ``a (2)``."""
+    unique = {}
+    for name in names:
+        number, free = 1, name
+        while free in unique:
+            number += 1
+            free = f"{name} ({number})"
+        unique[free] = True
+    return list(unique)
+
+
+def _dump_column(name, values, as_text):
+    """Returns the members of a column, one a row: ``"price":1.5``."""
+    start = json.dumps(name) + ":"
+    missing = values.isna().tolist()
+    kind = values.dtype.kind
+    if kind in "Mm":
+        # Days without times stay days.
+        items = [json.dumps(text) for text in values.astype(str)]
+    elif kind == "f" and values.dtype.itemsize < 8:
+        items = [_dump_number(float(text)) for text in values.astype(str)]
+    elif kind in "iuf":
+        items = [_dump_number(value) for value in values.tolist()]
+    else:
+        items = [_dump_cell(value) for value in values.astype(object)]
+    if as_text:
+        items = [item if item.startswith('"') else json.dumps(item) for item in items]
+    if any(item == "null" and not is_missing for item, is_missing in zip(items, missing)):
+        warnings.warn(f"column {name}: infinite numbers became missing values", stacklevel=4)
+    return [start + ("null" if is_missing else item) for item, is_missing in zip(items, missing)]
+
+
+def _dump_number(value):
+    return repr(value) if not isinstance(value, float) or math.isfinite(value) else "null"
+
+
+def _dump_cell(value):
+    if isinstance(value, str):
+        return json.dumps(value)
+    if type(value).__name__ == "Decimal":
+        return str(value) if value.is_finite() else "null"
+    return dump_json(value)
+
+
+__all__ = ["dump_frame", "dump_json", "frame_names"]
