@@ -761,6 +761,28 @@ const shapes: Shape[] = [
   ],
 ]
 
+const hints: [what: string, text: string, warning: RegExp][] = [
+  ['text among numbers', 'a\n1\n2\n3\n12 kg\n', /line 5 holds "12 kg"$/m],
+  [
+    'an id among numbers',
+    'a\n1\n2\n3\n007\n',
+    /line 5 holds "007" \(to read it as number: --column a:number\)$/m,
+  ],
+  [
+    'a day that does not exist',
+    'a\n2024-01-01\n2024-01-02\n2024-01-03\n2024-02-30\n',
+    /holds "2024-02-30"$/m,
+  ],
+  ['groups of digits', 'a;v\nx;1 234\ny;2 345\n', /groups of digits.*to read them: --thousands space$/m],
+  [
+    'groups of digits beside decimal commas',
+    'a;v\n1,5;1 234\n2,5;2 345\n',
+    /--decimal , --thousands space$/m,
+  ],
+  ['names of months and years of two digits', 'd\n31-Jan-24\n01-FEB-98\n', /--column "d:date-dmy"$/m],
+  ['years of two digits at the end', 'd;n\nJan 31, 24;1\nFeb 1, 25;2\n', /--column "d:date-mdy"$/m],
+]
+
 const refused: [what: string, text: string, message: RegExp][] = [
   ['thousands that are split', 'name,amount\nA,1,234\nB,5,678\n', /line 2.*1,234 may be one number/],
   [
@@ -812,6 +834,26 @@ describe('files as people and programs write them', () => {
       expect(found.rows).toEqual(rows)
       if (warning) expect(found.warnings.join('\n')).toMatch(warning)
     }
+  })
+
+  it.each(hints)('a warning offers only options that work: %s', async (_, text, warning) => {
+    expect((await read(text)).warnings.join('\n')).toMatch(warning)
+  })
+
+  it('years of two digits after names of months are read in a given order', async () => {
+    const columns = { types: new Map([['d', 'date-dmy' as const]]) }
+    const { rows } = await read('d\n31-Jan-24\n01-FEB-98\n2 mars 24 10:30\n', columns)
+    expect(rows).toEqual([['2024-01-31'], ['1998-02-01'], ['2024-03-02T10:30:00']])
+  })
+
+  it('an error offers a decimal comma only if there is a comma, and none is given', async () => {
+    const types = { types: new Map([['v', 'number' as const]]) }
+    await expect(read('v;n\n1.5;1\n2,5;2\n', types)).rejects.toMatchObject({
+      hint: 'Add --decimal , if it has a decimal comma.',
+    })
+    const comma = { numbers: { decimal: ',', thousands: '' } as const }
+    const late = `id;v\n${'1;1,5\n'.repeat(50_000)}9;5.5\n`
+    await expect(read(late, comma)).rejects.toMatchObject({ hint: expect.stringMatching(/^Fix the cell/) })
   })
 
   it.each(refused)('the file is refused: %s', async (_, text, message) => {

@@ -3,6 +3,7 @@ import { excerpt } from '../../json/index.ts'
 import { isMissingMarker } from '../detect/value-shape.ts'
 import type { ColumnBuilder } from '../values/column.ts'
 import { type ColumnType, type Dialect, dateOrderOf, type FirstValue } from '../values/dialect.ts'
+import { convertToGiven } from '../values/given-type.ts'
 import type { ParsedColumn } from '../values/table.ts'
 
 /** Minimum number of dates or booleans before a contradiction is reported. */
@@ -79,7 +80,7 @@ export function listMixedColumns(
   const mixed = columns.flatMap(({ name, text }, k) =>
     text && (!isKnown(k) || isMissingMarker(text.text))
       ? [
-          `column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${describeZone(text) || formatMissingHint(text.text) || formatTypeHint(name, text.before)}`,
+          `column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${describeZone(text) || formatMissingHint(text.text) || formatTypeHint(name, text.text, text.before)}`,
         ]
       : [],
   )
@@ -122,8 +123,12 @@ function formatMissingHint(text: string): string {
   return isMissingMarker(text) ? ` (if that is a missing value: ${formatNullOption(text)})` : ''
 }
 
-/** Returns a hint on the type that most values of a column have. */
-function formatTypeHint(name: string, type: ColumnType): string {
+/** Returns a hint on the type that most values of a column have, if the text can be read as such a value. */
+function formatTypeHint(name: string, text: string, type: ColumnType): string {
+  const given = type === 'datetime-zone' ? 'datetime' : type
+  if (given === 'json') return ''
+  const value = convertToGiven(text, given, {})
+  if (value === undefined || value === 'ambiguous') return ''
   return ` (to read it as ${type}: --column ${quoteWord(`${name}:${type}`)})`
 }
 

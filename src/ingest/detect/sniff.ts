@@ -180,6 +180,9 @@ const MIN_PROFILE_ROWS = 3
 /** Returns the style of the numbers of each column, and markers of missing values that only these columns have. */
 function findStyles(columns: readonly (readonly string[])[]): (FoundStyle | undefined)[] {
   const markers = columns.map((cells) => [...new Set(cells.filter(isMissingMarker))])
+  let decimalComma: boolean | undefined
+  const hasDecimalComma = (): boolean =>
+    (decimalComma ??= columns.some((cells) => cells.some((cell) => /^[-+]?\d[\d.\s]*,\d+$/.test(cell))))
   const counts = new Map<string, number>()
   for (const marker of markers.flat()) counts.set(marker, (counts.get(marker) ?? 0) + 1)
   return columns.map((cells, k) => {
@@ -187,7 +190,10 @@ function findStyles(columns: readonly (readonly string[])[]): (FoundStyle | unde
     const isShared = missing.some((marker) => counts.get(marker)! > 1)
     const known = isShared ? cells : cells.filter((cell) => !missing.includes(cell))
     const style = known.length === 0 ? undefined : findStyle(known)
-    return style && { ...style, missing: isShared ? [] : missing }
+    if (!style) return undefined
+    // Spaces between digits alone do not make commas decimal.
+    const isSpaced = style.decimal === ',' && style.thousands === ' ' && !hasDecimalComma()
+    return { ...style, decimal: isSpaced ? '.' : style.decimal, missing: isShared ? [] : missing }
   })
 }
 

@@ -15,6 +15,9 @@ const NUMBER_MARKS: readonly [RegExp, string][] = [
 /** An amount without its mark. */
 const AMOUNT = /^[\s+-]*[\d.,'’ \u00a0\u202f]+[\s%]*$/
 const SHORT_YEAR = /^\d{1,2}([./-])\d{1,2}\1\d{2}$/
+/** `31-Jan-24`, `31 Jan 24`, and `Jan 31, 24`. */
+const SHORT_YEAR_WITH_NAME =
+  /^(?:\d{1,2}([-./ ])[\p{L}\p{M}]{3,12}\1|[\p{L}\p{M}]{3,12}\.? \d{1,2},? )\d{2}$/u
 const YEAR_FIRST = /^\d{2}-\d{2}-\d{2}$/
 /** Dates in the stored format, which sort and need no conversion. */
 const ISO = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/
@@ -63,6 +66,10 @@ function shapeOf(sample: readonly string[]): ValueShape | undefined {
       ? []
       : typesOf(true).filter((type) => type === 'date-dmy' || !hasPoints)
     return { what: 'dates with two-digit years', types }
+  }
+  if (sample.every((cell) => SHORT_YEAR_WITH_NAME.test(cell))) {
+    const [type] = typesOf(true).filter((type) => (type === 'date-dmy') === /^\d/.test(sample[0]))
+    return type && { what: 'dates with two-digit years', types: [type] }
   }
   if (sample.every((cell) => ISO.test(cell))) return undefined
   if (!sample.every((cell) => /\d/.test(cell) && /[^\d.]|\..*\./.test(cell))) return undefined

@@ -6,6 +6,10 @@ const MAX_DATE_CHARACTERS = 64
 /** Order of day and month in a column. undefined: only unambiguous dates are read. */
 export type DateOrder = 'dmy' | 'mdy' | undefined
 
+/** A day and month before a year of two digits: `31/1/24`, `31-Jan-24`, `Jan 31, 24`. */
+const SHORT_YEAR =
+  /^((?:\d{1,2}[-/.\s]\s?(?:\d{1,2}|[\p{L}\p{M}]{3,12}\.?)[-/.\s]\s?)|(?:[\p{L}\p{M}]{3,12}\.? \d{1,2},? ))(\d{2})(?=$|[ T,])/u
+
 const MONTHS = [
   'january',
   'february',
@@ -36,7 +40,7 @@ export function parseDate(
   if (isDeclared) {
     const first = parsePeriodStart(text.trim())
     if (first) return first
-    const short = order && /^(\d{1,2}[-/.\s]\s?\d{1,2}[-/.\s]\s?)(\d{2})(?=$|[ T,])/.exec(text.trim())
+    const short = order && SHORT_YEAR.exec(text.trim())
     if (short) {
       const century = Number(short[2]) < 69 ? '20' : '19'
       return parseDate(`${short[1]}${century}${text.trim().slice(short[1].length)}`, order)

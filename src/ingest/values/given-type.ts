@@ -35,7 +35,7 @@ export interface ColumnRules {
 export function convertToGiven(
   cell: string,
   type: GivenType | undefined,
-  { styled, numbers, declaredType }: ColumnRules,
+  { styled, numbers, declaredType }: Pick<ColumnRules, 'styled' | 'numbers' | 'declaredType'>,
 ): string | undefined {
   switch (type) {
     case 'number':
@@ -90,12 +90,13 @@ export function createTypeError(
 /** Returns the hint for a cell that does not have the type of its column. */
 function formatWrongTypeHint(
   cell: string,
-  { name, isTarget }: ColumnRules,
+  { name, isTarget, numbers }: ColumnRules,
   expectedType: GivenType | undefined,
 ): string {
   if (isTotal(cell)) return 'To skip the row of the total, use --skip-last 1.'
-  const style = expectedType === 'number' && /\d/.test(cell) ? findCommaStyle([cell]) : undefined
-  if (style) return `If it has a decimal comma, add ${styleOptionsOf(style)}.`
+  const mayHaveComma = expectedType === 'number' && /\d.*,|,.*\d/.test(cell) && numbers?.decimal !== ','
+  const style = mayHaveComma ? findCommaStyle([cell]) : undefined
+  if (style) return `Add ${styleOptionsOf(style)} if it has a decimal comma.`
   const alternative = isTarget
     ? 'allow the change with --allow-type-change'
     : `load the column as text (--column ${JSON.stringify(`${name}:text`)})`
