@@ -26,7 +26,8 @@ const MAX_DIFF_ROWS = 2000
 export const options = [
   {
     flags: '--draft <name>',
-    description: 'name of the drafts (default in jobs of pull and merge requests: pr-NUMBER or mr-NUMBER)',
+    description:
+      'name of the drafts (default in jobs of pull and merge requests: pr-NUMBER-OWNER-REPOSITORY)',
     completion: undefined,
   },
   { flags: '--folder <path|id>', description: 'folder of the grids' },

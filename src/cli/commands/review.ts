@@ -1,6 +1,8 @@
 // `gridline review`: reviews data files as drafts, and comments on pull requests.
+import { createHash } from 'node:crypto'
 import type { Client } from '../../client/index.ts'
 import { errorCodes, Problem } from '../../contract/errors.ts'
+import { formatList } from '../../contract/message-texts.ts'
 import type { CheckReport, DraftChart, GridDiff } from '../../contract/resources/index.ts'
 import { annotateReport, appendStepSummary } from '../core/ci.ts'
 import { detectRequestNumber, isPullRequestClosed, writeComment } from '../core/comment.ts'
@@ -81,8 +83,7 @@ export const command = defineCommand({
   async run(context, words, given) {
     assertDraftName(given.draft)
     const draft = given.draft ?? detectDraftName(context.environment)
-    if (isPullRequestClosed(context.environment) && given.draft === undefined)
-      return deleteDrafts(context, draft)
+    if (isPullRequestClosed(context.environment)) return deleteDrafts(context, draft)
     const isDefinition = (file: string): boolean => definitionKindOf(file) !== undefined
     const expanded = expandFiles(words, { ...given, isDefinition })
     noteLinks(context.messages, expanded)
@@ -109,7 +110,7 @@ export const command = defineCommand({
             if (!isAccessError(error)) throw error
             mayWrite = false
             context.messages.note(
-              'no drafts: the job has no key with write access, as in pull requests from forks',
+              'no drafts: the job has no key with write access, as in pull requests from forks; grids that it cannot read count as new',
             )
           }
         return reviewLocally(context, client, local, options)
@@ -118,14 +119,14 @@ export const command = defineCommand({
     }
     if (options.areTypesOptional) warnOfUnknownColumns(context, reviews, options)
     // Queries must not read drafts of before.
-    if (mayWrite) await deleteStaleDrafts(client, draft, reviews, definitions.length > 0)
+    if (mayWrite) await deleteStaleDrafts(context, client, draft, reviews, definitions.length > 0)
     if (definitions.length > 0) {
       const place = { ...options, folder, draft }
       const directories = words.filter(isLocalDirectory)
       const listed = { files, definitions, directories, excluded: expanded.excluded }
       reviews.push(...(await reviewDefinitions(context, listed, reviews, place, mayWrite)))
       mayWrite &&= !reviews.some(({ error }) => error === NO_ACCESS)
-      if (mayWrite) await deleteStaleDrafts(client, draft, reviews)
+      if (mayWrite) await deleteStaleDrafts(context, client, draft, reviews)
     }
     const isDrafted = reviews.some(
       ({ state, url, kind }) =>
@@ -140,6 +141,7 @@ export const command = defineCommand({
 
 /** Deletes drafts of an earlier review whose files are missing or no longer differ. */
 async function deleteStaleDrafts(
+  { messages }: Context,
   client: Client,
   draft: string,
   reviews: readonly Reviewed[],
@@ -152,30 +154,57 @@ async function deleteStaleDrafts(
     if (isAccessError(error)) return { drafts: [] }
     throw error
   })
-  const fid = drafts
-    .filter(({ filetype, fid: id }) => !current.has(id) && (filetype === 'grid' || !isOnlyGrids))
-    .map(({ fid: id }) => id)
-  if (fid.length > 0) await client.call('drafts.delete', { name: draft, query: { fid } })
+  const stale = drafts.filter(
+    ({ filetype, fid }) => !current.has(fid) && (filetype === 'grid' || !isOnlyGrids),
+  )
+  if (stale.length === 0) return
+  await client.call('drafts.delete', { name: draft, query: { fid: stale.map(({ fid }) => fid) } })
+  const known = new Set(reviews.map(({ fid }) => fid))
+  const others = stale.filter(({ fid }) => !known.has(fid)).map(({ filename }) => filename)
+  if (others.length > 0)
+    messages.note(`deleted drafts ${draft} of files that are not in this review: ${formatList(others, 5)}`)
 }
 
 /** Deletes the drafts of a closed pull request. */
 async function deleteDrafts(context: Context, draft: string): Promise<CommandResult> {
   const client = await context.client()
-  await client.call('drafts.delete', { name: draft }).catch((error) => {
-    if (!(error instanceof Problem) || (error.code !== 'not_found' && !isAccessError(error))) throw error
-  })
-  context.messages.note(`the pull request is closed; deleted its drafts (${draft})`)
+  const outcome = await client
+    .call('drafts.delete', { name: draft })
+    .then(() => 'deleted its drafts')
+    .catch((error) => {
+      if (error instanceof Problem && error.code === 'not_found') return 'it has no drafts'
+      if (!isAccessError(error)) throw error
+      return 'its drafts stay until they expire, since the job has no key with write access'
+    })
+  context.messages.note(`the pull request is closed; ${outcome} (${draft})`)
   return { text: '' }
 }
 
-/** Returns the draft name of a pull or merge request job, such as `pr-12`. Throws `usage` in other jobs. */
+/**
+ * Returns the draft name of a pull or merge request job, such as `pr-12-acme-data` for the repository `acme/data`: one user
+ * can review several repositories. Throws `usage` in other jobs.
+ */
 function detectDraftName(environment: NodeJS.ProcessEnv): string {
   const number = detectRequestNumber(environment)
   if (number === undefined)
     throw new Problem('usage', '--draft is missing, and this is not a job of a pull or merge request', {
       hint: 'Use --draft NAME.',
     })
-  return `${environment.CI_MERGE_REQUEST_IID ? 'mr' : 'pr'}-${number}`
+  const isGitlab = Boolean(environment.CI_MERGE_REQUEST_IID)
+  const repository = isGitlab ? environment.CI_PROJECT_PATH : environment.GITHUB_REPOSITORY
+  const parts = [isGitlab ? 'mr' : 'pr', String(number), ...(repository ? [toNamePart(repository)] : [])]
+  return parts.join('-')
+}
+
+/** Maximum length of a repository in the name of a draft, in characters. */
+const MAX_REPOSITORY_CHARACTERS = 40
+
+/** Returns a repository as a part of a draft name. One that is long, or has other characters, gets a part of its hash. */
+function toNamePart(repository: string): string {
+  const part = repository.replaceAll('/', '-')
+  if (/^[\w.-]+$/.test(part) && part.length <= MAX_REPOSITORY_CHARACTERS) return part
+  const hash = createHash('sha256').update(repository).digest('hex').slice(0, 8)
+  return `${part.replace(/[^\w.-]/g, '-').slice(0, MAX_REPOSITORY_CHARACTERS)}-${hash}`
 }
 
 /** Reports to the CI system: annotations, step summary and one comment. */

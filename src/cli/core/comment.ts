@@ -110,9 +110,9 @@ export async function writeComment(context: Context, marker: string, body: strin
     else await sendRequest(forge, forge.update, forge.commentUrl(id), text)
     return true
   } catch (error) {
-    context.messages.note(
-      `the comment was not written: ${errorMessageOf(error)}; the review is only in the summary`,
-    )
+    const isSummarized = context.environment.GITHUB_ACTIONS === 'true'
+    const where = isSummarized ? 'the review is only in the summary' : '--format md prints the review'
+    context.messages.note(`the comment was not written: ${errorMessageOf(error)}; ${where}`)
     return false
   }
 }
