@@ -225,7 +225,9 @@ it('the action reviews a pull request with drafts and one updated comment, and u
   const other = await request('closed', elsewhere)
   expect([other.code, other.stderr]).toEqual([0, expect.stringContaining('it has no drafts (pr-12-o-other)')])
   const unknown = await request('closed', { GITHUB_TOKEN: '' }, { 'api-key': '' })
-  expect(unknown.stderr).toMatch(/no login, so public files are reviewed: .*\n.*its drafts stay until they expire/s)
+  expect(unknown.stderr).toMatch(
+    /no login, so public files are reviewed: .*\n.*its drafts stay until they expire/s,
+  )
   expect((await cli('draft', 'list', '--jq', '.[].name')).stdout).toBe('pr-12-o-r\n')
   const closed = await request('closed')
   expect([closed.code, closed.stderr]).toEqual([0, expect.stringContaining('deleted its drafts (pr-12-o-r)')])
