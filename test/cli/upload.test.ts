@@ -126,6 +126,23 @@ describe('directories and patterns', () => {
     expect((await run(['cat', 'tree/data/a'])).stdout).toBe('n\n4\n')
   })
 
+  it('--strict and --checks accept unchanged files again, and still refuse their faults', async () => {
+    const { run } = place('checked', {
+      'data/k.csv': 'k\n1\n',
+      'data/w.csv': 'd\n1/2/2024\n13/2/2024\n',
+      'rules.yml': 'columns:\n  k: { minimum: 5, optional: true }\n',
+    })
+    const upload = async (...options: string[]) => {
+      const { code, stdout } = await run(['upload', 'data', ...options, '--json', 'file,action'])
+      return [code, ...JSON.parse(stdout).map(({ action }: { action: string }) => action)]
+    }
+    expect(await upload('--strict')).toEqual([8, 'created'])
+    expect(await upload('--strict')).toEqual([8, 'unchanged'])
+    expect(await upload()).toEqual([0, 'unchanged', 'created'])
+    expect(await upload('--strict')).toEqual([8, 'unchanged'])
+    expect(await upload('--checks', 'rules.yml')).toEqual([8, 'unchanged'])
+  })
+
   it('files that become new grids have no tag of their content, with which changed ones are sent again', async () => {
     const { cwd, run } = place('renamed', { 'a.csv': 'n\n1\n', 'b.csv': 'n\n2\n' })
     const upload = ['upload', 'a.csv', 'b.csv', '--folder', 'renamed', '--on-conflict']

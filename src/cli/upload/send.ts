@@ -124,18 +124,24 @@ export class Sender {
         : undefined
     // With checks, also send unchanged files: their faults persist, and their dates age.
     const isChecked = this.options.strict === true || this.options.reading.Checks !== undefined
-    const listedGrid =
-      tag === undefined || isChecked ? undefined : await this.findUnchanged(client, file, folders, tag)
+    const listedGrid = tag === undefined ? undefined : await this.findUnchanged(client, file, folders, tag)
+    const isTried = isChecked && conflictRuleOf(this.options) === 'fail'
     // File lists lack columns and rows, which charts and reports need.
     const unchangedGrid =
       listedGrid &&
+      (!isChecked || isTried) &&
       (this.totalProgress && !this.options.needsDetails
         ? listedGrid
         : await client.call('grids.get', { fid: listedGrid.fid }))
     if (unchangedGrid) {
-      this.totalProgress?.add(input.size ?? 0)
+      // A name that exists would refuse it: as if the grid were replaced, it is only checked.
+      const tried = isTried
+        ? await this.dryRun({ file, folders }, input, { 'On-Conflict': 'replace' })
+        : undefined
+      if (!tried) this.totalProgress?.add(input.size ?? 0)
       this.totalProgress?.finishFile()
-      return { file: unchangedGrid as ResultOf<'grids.upload'>['file'], warnings: [], action: 'unchanged' }
+      const grid = unchangedGrid as ResultOf<'grids.upload'>['file']
+      return { warnings: [], ...tried, file: grid, action: 'unchanged' }
     }
     const progress = this.totalProgress ?? new Progress(this.context.messages, input.name, input.size)
     const meter = new FileMeter(progress)
@@ -160,15 +166,20 @@ export class Sender {
   }
 
   /** Tries an upload without changes. Returns what it would do; throws what would refuse it. */
-  async dryRun({ file, folders }: LocalFile, input: Input): Promise<ResultOf<'grids.upload'>> {
+  async dryRun(
+    { file, folders }: LocalFile,
+    input: Input,
+    headers: Headers = {},
+  ): Promise<ResultOf<'grids.upload'>> {
     const { client } = await this.context.connect()
     const name = sentNameOf(file, this.options.name) ?? basename(file)
-    const progress = new Progress(this.context.messages, input.name, input.size)
+    const progress = this.totalProgress ?? new Progress(this.context.messages, input.name, input.size)
     try {
       return await client.tryCall('grids.upload', {
         headers: {
           ...this.buildHeaders(),
           ...(await resolveDestinationHeaders(client, this.options.folder, folders)),
+          ...headers,
         },
         plainHeaders: { [FILE_NAME_HEADER]: encodeHeader(name) },
         body: createBody(input, undefined, new FileMeter(progress)),
@@ -181,7 +192,7 @@ export class Sender {
         hint: 'Use --yes to confirm.',
       })
     } finally {
-      progress.end()
+      if (!this.totalProgress) progress.end()
     }
   }
 

@@ -164,18 +164,19 @@ export function imageOptions(figure: RawJson, imageRequest: ImageRequest, limits
       return Math.round(requested)
     }
     const value = readLayoutSize(figure, name) ?? defaultPixels
-    // An invalid size in the layout is not an error of this request: clamp it.
-    const maxPixels = Math.sqrt(limits.image_pixels) / scale
+    // An invalid size in the layout is not an error of this request: clamp it. A scale that is too large is one.
+    const maxPixels = Math.sqrt(limits.image_pixels) / Math.min(scale, 1)
     return Math.round(Math.max(MIN_PIXELS, Math.min(value >= MIN_PIXELS ? value : defaultPixels, maxPixels)))
   }
   if (!(scale > 0)) throw invalidField('scale', 'must be greater than 0')
   const [width, height] = [side('width', DEFAULT_WIDTH_PIXELS), side('height', DEFAULT_HEIGHT_PIXELS)]
   const pixels = Math.ceil(width * scale) * Math.ceil(height * scale)
+  const isScaled = width * height <= limits.image_pixels
   if (pixels > limits.image_pixels)
     throw new Problem(
       'invalid_request',
-      `width, height: ${Math.ceil(width * scale)} × ${Math.ceil(height * scale)} pixels are ${pixels}; the limit is ${limits.image_pixels} (image_pixels)`,
-      { field: 'width', hint: 'Ask for a smaller image, or a smaller scale.' },
+      `${isScaled ? 'scale' : 'width, height'}: ${Math.ceil(width * scale)} × ${Math.ceil(height * scale)} pixels are ${pixels}; the limit is ${limits.image_pixels} (image_pixels)`,
+      { field: isScaled ? 'scale' : 'width', hint: 'Ask for a smaller image, or a smaller scale.' },
     )
   if (pixels < 1 || width * scale < 1 || height * scale < 1)
     throw invalidField('scale', 'makes the image smaller than one pixel')

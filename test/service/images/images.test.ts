@@ -148,7 +148,15 @@ onSqliteFirst('images', (test) => {
     const { file, grid_fid } = await test().plot('alice', scatter([1]))
     const status = async (path: string) => (await get('alice', path)).status
     expect(await status(image(file.fid, '?image_name=huge'))).toBe(400)
-    for (const query of ['width=0', 'width=-5', 'height=100000', 'scale=0', 'width=NaN', 'scale=1e9'])
+    for (const query of [
+      'width=0',
+      'width=-5',
+      'height=100000',
+      'scale=0',
+      'scale=9',
+      'width=NaN',
+      'scale=1e9',
+    ])
       expect([query, await status(image(file.fid, `?${query}`))]).toEqual([query, 400])
     expect(await status(image(grid_fid))).toBe(400)
     expect(await status(image('alice:99999'))).toBe(404)
