@@ -130,7 +130,7 @@ describe('directories and patterns', () => {
     const { run } = place('checked', {
       'data/k.csv': 'k\n1\n',
       'data/w.csv': 'd\n1/2/2024\n13/2/2024\n',
-      'rules.yml': 'columns:\n  k: { minimum: 5, optional: true }\n',
+      'rules.yml': 'columns:\n  k: { minimum: 1, optional: true }\n',
     })
     const upload = async (...options: string[]) => {
       const { code, stdout } = await run(['upload', 'data', ...options, '--json', 'file,action'])
@@ -140,7 +140,8 @@ describe('directories and patterns', () => {
     expect(await upload('--strict')).toEqual([8, 'unchanged'])
     expect(await upload()).toEqual([0, 'unchanged', 'created'])
     expect(await upload('--strict')).toEqual([8, 'unchanged'])
-    expect(await upload('--checks', 'rules.yml')).toEqual([8, 'unchanged'])
+    for (const action of ['created', 'unchanged'])
+      expect(await upload('--folder', 'rules', '--checks', 'rules.yml')).toEqual([0, action, action])
   })
 
   it('files that become new grids have no tag of their content, with which changed ones are sent again', async () => {

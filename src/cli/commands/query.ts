@@ -43,7 +43,8 @@ const options = [
   },
   {
     flags: '-o, --output <file>',
-    description: 'write the result, or with --plot an image, to this file; its extension sets the format',
+    description:
+      'write the result, or with --plot an image, to this file; - for stdout; its extension sets the format',
   },
   ...PLOT_OPTIONS,
   ...localOptions,
@@ -69,7 +70,7 @@ const shortHelp: ShortHelp = {
     '--file': 'read the query from this file; - for standard input',
     '--param': 'value of a parameter, which the query names $name',
     '--format': 'table, csv, tsv, json, ndjson, xlsx, parquet, md or html',
-    '--output': 'write the result to this file; its extension sets the format',
+    '--output': 'write the result to this file, or - for stdout; the extension sets the format',
     '--plot': 'draw the result in the terminal, or with -o into a file',
     '--x': 'with --plot: column of the x axis',
     '--y': 'with --plot: columns of the y axis',
@@ -196,7 +197,7 @@ async function printResult(
   { format: asked, output }: QueryOptions,
 ): Promise<CommandResult> {
   const { json, jq } = context.flags
-  if (output !== undefined) return writeResult({ client, query }, output, asked)
+  if (output !== undefined && output !== '-') return writeResult({ client, query }, output, asked)
   const format = asked
   const isTerminal = process.stdout.isTTY === true
   if (jq !== undefined) {

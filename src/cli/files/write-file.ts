@@ -1,8 +1,9 @@
 // Writes the files and folders that people name.
-import { existsSync, mkdirSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
+import { withPart } from './parts.ts'
 
 /** Reasons why files cannot be written, by error code of the system. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -13,11 +14,35 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 }
 
-/** Writes a file. Throws `failed` with the reason. */
+/** Errors of a folder in which no file can be made, though a file in it may be writable. */
+const CLOSED_FOLDER = new Set(['EACCES', 'EPERM', 'EROFS'])
+
+/** Writes a file, behind links. If that fails, the file stays as it was. Throws `failed` with the reason. */
 export async function writeNamedFile(file: string, content: string | Uint8Array): Promise<void> {
-  await writeFile(file, content).catch((error) => {
+  try {
+    const place = replaceableOf(file)
+    if (place)
+      await withPart(place.path, async (part) => {
+        await writeFile(part, content, { mode: place.mode })
+        await rename(part, place.path)
+      }).catch((error) => {
+        if (!CLOSED_FOLDER.has(errorCodeOf(error))) throw error
+        return writeFile(file, content)
+      })
+    else await writeFile(file, content)
+  } catch (error) {
     throw toWriteProblem(file, error)
-  })
+  }
+}
+
+/** Returns path and mode of a file that another one can replace; undefined for devices, pipes, and links to nothing. */
+function replaceableOf(file: string): { path: string; mode: number } | undefined {
+  const own = lstatSync(file, { throwIfNoEntry: false })
+  if (!own) return { path: file, mode: 0o666 }
+  if (own.isSymbolicLink() && !existsSync(file)) return undefined
+  const path = realpathSync(file)
+  const stats = lstatSync(path)
+  return stats.isFile() && stats.nlink === 1 ? { path, mode: stats.mode & 0o777 } : undefined
 }
 
 /** Converts an error of writing a file to a Problem. */
