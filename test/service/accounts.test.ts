@@ -170,6 +170,15 @@ onBothStores('operating users', (test) => {
     expect(
       (await ask('gina', 'GET', `/v2/plots/${sent.json.file.fid}/content?inline_data=true`)).json.data[0],
     ).toMatchObject({ y: [1, 2, 3, 4], ysrc: `${moved}:${uid}` })
+    const compared = await ask('gina', 'GET', `/v2/grids/${theirs.fid}/diff?base=${fid}`)
+    expect([compared.status, compared.json.rows_removed]).toEqual([200, 3])
+    for (const name of [`"${fid}"`, 'gina.data'])
+      expect(
+        await ask('gina', 'POST', '/v2/query', { sql: `select sum(a) as s from ${name}` }),
+      ).toMatchObject({
+        status: 200,
+        json: { cols: { s: { data: [10] } } },
+      })
     expect((await ask('gina', 'GET', '/v2/teams/Georgina:crew')).json.owner).toBe('Georgina')
     expect((await ask('gina', 'GET', '/v2/teams/gina:crew')).json.owner).toBe('Georgina')
     // A retry across the rename is applied once.

@@ -48,14 +48,15 @@ export class FormerNames {
     return end <= 0 ? text : this.currentName(text.slice(0, end)) + text.slice(end)
   }
 
-  /** Returns a query string with the current name in `user`. */
+  /** Returns a query string with current names, in `user` and in ids of files. */
   currentQuery(query: string): string {
-    if (this.names.size === 0 || !query.includes('user=')) return query
-    const parameters = new URLSearchParams(query)
-    const user = parameters.get('user')
-    if (user === null || !this.names.has(user)) return query
-    parameters.set('user', this.currentName(user))
-    return String(parameters)
+    if (this.names.size === 0 || !/(?:^|&)(?:user|fid|base)=/.test(query)) return query
+    const given = [...new URLSearchParams(query)]
+    const current = given.map(([name, value]): [string, string] => {
+      if (name === 'user') return [name, this.currentName(value)]
+      return [name, name === 'fid' || name === 'base' ? this.currentFid(value) : value]
+    })
+    return current.some(([, value], k) => value !== given[k][1]) ? String(new URLSearchParams(current)) : query
   }
 
   /** Returns a path with current names: `/~alice/3`, `/v2/grids/alice:3/…` and `/v2/users/alice`. */

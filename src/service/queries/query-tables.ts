@@ -171,16 +171,16 @@ async function findVersion(
 
 /** Finds the grid of a name, which may have a version. */
 async function findGrid(
-  { limits }: Service,
+  { limits, formerNames }: Service,
   readers: Readers,
   { caller }: Principal,
   { schema, name }: TableName,
   scope: NameScope,
 ): Promise<GridSource | undefined> {
-  const owner = schema === '' ? (caller?.username ?? '') : schema
+  const owner = schema === '' ? (caller?.username ?? '') : formerNames.currentName(schema)
   const { folders, except, draft, draftFolders } = schema === '' ? scope : HOME
   const find = async (file: string): Promise<Fid | undefined> => {
-    const fid = schema === '' ? parseFid(file) : undefined
+    const fid = schema === '' ? parseFid(formerNames.currentFid(file)) : undefined
     if (fid) return fid
     const names = splitPath(file, limits)
     let own: Fid | undefined
