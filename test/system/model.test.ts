@@ -107,7 +107,7 @@ it('the service behaves like the model, byte for byte the same on both stores, a
   const seed = Number(process.env.GRIDLINE_TEST_SEED ?? 20_251_031)
   const numRuns = Number(process.env.GRIDLINE_TEST_RUNS ?? casesOf(5, 200))
   // Without a limit, the search for a shorter sequence could last until the time is up, which would hide the failure.
-  const interruptAfterTimeLimit = casesOf(200_000, 1_800_000)
+  const interruptAfterTimeLimit = casesOf(150_000, 1_800_000)
   await fc.assert(fc.asyncProperty(sequence, follow), {
     seed,
     numRuns,
