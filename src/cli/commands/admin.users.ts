@@ -87,7 +87,7 @@ const disable = defineUserChange({
   examples: ['gridline admin user disable bob', 'gridline admin user disable bob --yes'],
   note: 'Running servers refuse the user within two seconds.',
   ask: ({ username, keys, files }) =>
-    `Disable ${username}? All sessions end.${describeEffect(keys, 'key', ['stops working', 'stop working'])} Files (${files}), links and shares do not change.`,
+    `Disable ${username}? All sessions end.${describeEffect(keys, 'key', ['stops working', 'stop working'])} No more mails and messages are sent. Files (${files}), links and shares stay, and grids that follow a URL or other grids still do.`,
   apply: ({ setDisabled }, store, username) => setDisabled(store, username, true),
 })
 
@@ -324,7 +324,7 @@ function describeEffect(count: number, noun: string, [singularVerb, pluralVerb]:
 
 export const userCommands: readonly CommandEntry[] = [
   subcommand('list', 'List all users', list, ['ls']),
-  subcommand('disable', 'Disable the keys and sessions of a user; files and links are kept', disable),
+  subcommand('disable', 'Disable the keys, sessions, mailings and alerts of a user; files and links are kept', disable),
   subcommand('enable', 'Let a disabled user sign in again', enable),
   subcommand('unlink', 'Let another account of the identity provider sign in as a user', unlink),
   subcommand('quota', 'Show or change the quota of a user', quota),
