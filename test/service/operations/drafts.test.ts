@@ -253,7 +253,7 @@ onSqliteFirst('drafts', (test) => {
     expect((await csvOf(fid)).text).toBe('n\n1\n')
   })
 
-  it('the images of a review show its data, and expire with the draft or the trashed chart', async () => {
+  it('the images of a review show its data, and expire with the draft, the trashed chart or its trashed grid', async () => {
     const { fid: grid } = (await upload('reviewed', 'n\n1\n')).json.file
     const { cols } = (await ask('alice', 'GET', `/v2/grids/${grid}`)).json
     const figure = { data: [{ type: 'bar', ysrc: `${grid}:${cols[0].uid}` }], layout: {} }
@@ -269,10 +269,12 @@ onSqliteFirst('drafts', (test) => {
     expect([await opens(before), await opens(after)]).toEqual([true, true])
     expect(await status(`${before}&width=3000`)).toBe(400)
     expect(new URL(before, 'http://gridline.test').searchParams.get('version')).toMatch(/^\d{4}-/)
-    await ask('alice', 'POST', `/v2/plots/${fid}/trash`)
-    expect([await opens(before), await opens(after)]).toEqual([false, false])
-    await ask('alice', 'POST', `/v2/plots/${fid}/restore`)
-    expect([await opens(before), await opens(after)]).toEqual([true, true])
+    for (const path of [`/v2/plots/${fid}`, `/v2/grids/${grid}`]) {
+      await ask('alice', 'POST', `${path}/trash`)
+      expect([await opens(before), await opens(after)]).toEqual([false, false])
+      await ask('alice', 'POST', `${path}/restore`)
+      expect([await opens(before), await opens(after)]).toEqual([true, true])
+    }
     // After the reviewed version is forgotten, the link shows no other version.
     await upload('reviewed', 'n\n3\n')
     expect(await opens(before)).toBe(true)

@@ -4,6 +4,7 @@ import { type Fid, formatFid, formatWebUrl, parseFid } from '../../../contract/f
 import { ownerPrincipal, type Principal, resolveVisibleFile } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import { loadGridVersions } from '../../plots/versions.ts'
+import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
 
 const SIGNATURE_PURPOSE = 'image'
@@ -75,25 +76,35 @@ export async function resolveSignature(
   return { ...ownerPrincipal(fid.owner), version, isAborted: principal.isAborted }
 }
 
+/** Returns a file that is not in the trash; undefined if there is none. */
+async function findActive(readers: Readers, { owner, idlocal }: Fid): Promise<FileRow | undefined> {
+  const file = await readers.files.get(owner, idlocal)
+  const visible = file && (await resolveVisibleFile(readers, file, ownerPrincipal(owner)))
+  return visible?.state === 'active' ? file : undefined
+}
+
 /**
- * Returns whether the draft still exists, the plot is not in the trash, and the data of the review is stored.
+ * Returns whether the draft still exists, neither the plot nor its grids are in the trash, and the data of the review is
+ * stored.
  */
 async function isReviewCurrent(readers: Readers, plot: Fid, granted: SignedImage): Promise<boolean> {
-  const file = await readers.files.get(plot.owner, plot.idlocal)
-  if (!file || (await resolveVisibleFile(readers, file, ownerPrincipal(plot.owner)))?.state !== 'active')
-    return false
+  const file = await findActive(readers, plot)
+  if (!file) return false
   if (file.filetype === 'dashboard') {
     const content = await readers.plots.getContent(plot.owner, plot.idlocal)
     if (content?.hash !== granted.content) return false
   }
   const grid = parseFid(granted.grid)
-  if (!grid || !(await readers.drafts.get(grid.owner, grid.idlocal, granted.draft))) return false
+  if (!grid || !(await findActive(readers, grid))) return false
+  if (!(await readers.drafts.get(grid.owner, grid.idlocal, granted.draft))) return false
   if (granted.version === granted.draft) return true
   const time = Date.parse(granted.version)
   for (const [text, version] of Object.entries(JSON.parse(granted.grids) as Record<string, number>)) {
     const { owner, idlocal } = parseFid(text)!
+    const current = await findActive(readers, { owner, idlocal })
+    if (!current) return false
     const row = await readers.versions.findByTime(owner, idlocal, time)
-    const present = row?.version ?? (await readers.files.get(owner, idlocal))?.content_version
+    const present = row?.version ?? current.content_version
     if (present !== version) return false
   }
   return true
