@@ -1,5 +1,5 @@
 // Describes the rows and values that a chart omits, for the line below it: see docs/guide.md#themes.
-import { formatCount } from '../contract/message-texts.ts'
+import { formatCount, formatList } from '../contract/message-texts.ts'
 import { type Attributes, isObject } from './figure/figure.ts'
 import { isMissing, listOf, selectRows } from './figure/lists.ts'
 import { describeOtherTexts, dropOtherTexts, hasLabelAxis } from './other-texts.ts'
@@ -217,6 +217,7 @@ export function describeOmitted({ data, layout }: Figure): { unseen: string[]; r
     .reduce((sum, count) => sum + count, 0)
   const start = data.some(beginsAtZero) && findCutStart(layout, data)
   const zeros = countAreaGaps(data, hasLabelAxis(layout, 'x', undefined))
+  const filled = countFilledGaps(data)
   return {
     unseen,
     remarks: [
@@ -229,6 +230,8 @@ export function describeOmitted({ data, layout }: Figure): { unseen: string[]; r
       ...(zeros === 0
         ? []
         : [`${formatCount(zeros, 'missing value')} ${zeros === 1 ? 'is' : 'are'} drawn as zero`]),
+      ...listEmptyMeans(data),
+      ...(filled === 0 ? [] : [`The area is filled across ${formatCount(filled, 'missing value')}`]),
     ],
   }
 }
@@ -306,6 +309,28 @@ function countAreaGaps(data: readonly Attributes[], isLabels: boolean): number {
     // A series without values is not drawn.
     return positions.size === 0 ? sum : sum + places.size - positions.size
   }, 0)
+}
+
+/** Says which moving means have no value, since their series have fewer points. */
+function listEmptyMeans(data: readonly Attributes[]): string[] {
+  const names = data.flatMap(({ name, y }) => {
+    const [mean] = /\(mean of \d+\)$/.exec(String(name ?? '')) ?? []
+    const values = mean === undefined ? [] : Array.from(listOf(y))
+    return values.length > 0 && values.every(isMissing) ? [String(name)] : []
+  })
+  return names.length === 0 ? [] : [`Without a line, since there are fewer points: ${formatList(names, 3)}`]
+}
+
+/** Counts the missing values between others of areas that are filled to zero: plotly.js fills across them. */
+function countFilledGaps(data: readonly Attributes[]): number {
+  let count = 0
+  for (const { type = 'scatter', fill, y } of data) {
+    if (type !== 'scatter' || fill !== 'tozeroy') continue
+    const values = Array.from(listOf(y), isMissing)
+    const [first, last] = [values.indexOf(false), values.lastIndexOf(false)]
+    for (let k = first; k < last; k++) if (values[k]) count++
+  }
+  return count
 }
 
 /** Trace types that begin at zero. */

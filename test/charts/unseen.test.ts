@@ -173,6 +173,14 @@ it('values outside a requested range and gaps in areas are reported', () => {
     { ...area, x: [1, 2, 3], y: [1, null, 3] },
   ]
   expect(describeOmitted({ data, layout: {} }).remarks).toEqual(['2 missing values are drawn as zero'])
+  const filled = [{ fill: 'tozeroy', x: [1, 2, 3, 4], y: [null, 1, null, 2] }]
+  expect(describeOmitted({ data: filled, layout: {} }).remarks).toEqual([
+    'The area is filled across 1 missing value',
+  ])
+  const mean = [{ mode: 'lines', name: 'price (mean of 50)', x: [1, 2], y: [null, null] }]
+  expect(describeOmitted({ data: mean, layout: {} }).remarks).toEqual([
+    'Without a line, since there are fewer points: price (mean of 50)',
+  ])
 })
 
 describe('texts of the data', () => {
