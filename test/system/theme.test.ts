@@ -2,8 +2,9 @@
 import { expect, it } from 'vitest'
 import type { Attributes } from '../../src/browser/theme/arrangement.ts'
 import { SCHEME_COLORS } from '../../src/browser/theme/colors.ts'
-import { applyTheme } from '../../src/browser/theme/index.ts'
+import { applyTheme, measuredChanges, needsMeasuring } from '../../src/browser/theme/index.ts'
 import { COLORS, DARK_COLORS } from '../../src/charts/figure/colors.ts'
+import { MARK_NAME } from '../../src/charts/figure/shared-names.ts'
 
 type Triple = [number, number, number]
 
@@ -498,4 +499,20 @@ it.each([
   }))
   const drawn = drawnOf(lines, { showlegend: true, ...more })
   expect([drawn.layout.showlegend, drawn.layout.yaxis.rangemode]).toEqual([false, rangemode])
+})
+
+it('the label of a vertical mark is on the side where it fits', () => {
+  const mark = (x: number, text: string) => ({ name: MARK_NAME, x0: x, x1: x, label: { text } })
+  const shapes = [
+    mark(100, 'begin'),
+    mark(280, 'end'),
+    mark(290, 'wide '.repeat(20)),
+    { type: 'rect', x0: 1, x1: 2 },
+  ]
+  const xaxis = { type: 'linear', domain: [0, 1], r2p: (x: number) => x, _length: 300 }
+  const layout = { meta: { theme: 'gridline' }, margin: { l: 10 }, shapes }
+  const chart = { _fullLayout: { _size: { l: 10, h: 200 }, xaxis }, layout }
+  expect(needsMeasuring({ data: [], layout })).toBe(true)
+  expect(measuredChanges(chart)).toEqual({ 'shapes[1].label.xanchor': 'right' })
+  expect(needsMeasuring({ data: [], layout: { ...layout, shapes: shapes.slice(3) } })).toBe(false)
 })

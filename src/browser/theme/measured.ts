@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 
 // Corrections that need measured sizes, after the first drawing.
-import { SOURCE_NAME } from '../../charts/figure/shared-names.ts'
-import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './arrangement.ts'
+import { MARK_NAME, SOURCE_NAME } from '../../charts/figure/shared-names.ts'
+import { type Attributes, EDGE_PIXELS, measureText, TEXT_PIXELS } from './arrangement.ts'
 import { hasLogo, logoChanges } from './logo.ts'
 import { END_NAME } from './series.ts'
 import {
@@ -36,6 +36,7 @@ export function measuredChanges(chart: unknown, placesNote?: PlacesNote): Attrib
   )
   if (ends.length > 1 && ends.every(({ at }) => Number.isFinite(at)))
     for (const { k, shift } of spreadNames(ends, size.h)) changes[`annotations[${k}].yshift`] = -shift
+  Object.assign(changes, markChanges(layout.shapes ?? [], full))
   const note = placesNote?.(chart, annotations)
   if (note) changes.annotations = [...annotations, note]
   // Align title, legend, axis title and source on the left.
@@ -56,6 +57,27 @@ export function measuredChanges(chart: unknown, placesNote?: PlacesNote): Attrib
   return Object.keys(changes).length > 0 ? changes : undefined
 }
 
+/** Space between a vertical mark and its label, in pixels. */
+const MARK_GAP_PIXELS = 6
+
+/** Returns whether a shape is a vertical mark with a label. */
+function hasLabelBeside({ name, label, x0, x1 }: Attributes): boolean {
+  return name === MARK_NAME && label?.text !== undefined && x0 === x1
+}
+
+/** Moves labels of vertical marks to the left of their lines, if they do not fit on the right. */
+function markChanges(shapes: readonly Attributes[], full: Attributes): Attributes {
+  const changes: Attributes = {}
+  for (const [k, shape] of shapes.entries()) {
+    const axis = full[`xaxis${String(shape.xref ?? 'x').slice(1)}`]
+    if (!hasLabelBeside(shape) || !axis?.r2p) continue
+    const at = axis.r2p(axis.type === 'log' ? Math.log10(Number(shape.x0)) : shape.x0)
+    const width = measureText(String(shape.label.text), shape.label.font?.size) + MARK_GAP_PIXELS
+    if (at + width > axis._length && at > width) changes[`shapes[${k}].label.xanchor`] = 'right'
+  }
+  return changes
+}
+
 /** Returns whether `measuredChanges` may change a figure. */
 export function needsMeasuring({
   data,
@@ -67,6 +89,7 @@ export function needsMeasuring({
   if (layout.meta?.theme !== undefined && data.some(({ type }) => type === 'choropleth')) return true
   return (
     hasLogo(layout) ||
+    layout.shapes?.some(hasLabelBeside) ||
     listOfAnnotations(layout).some(
       ({ name }) => name === END_NAME || name === SOURCE_NAME || name === Y_TITLE,
     )

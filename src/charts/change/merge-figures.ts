@@ -1,5 +1,5 @@
 // Changes columns and type of an existing chart, and keeps its design: see docs/guide.md#create-plots.
-import { BAND_NAME, MARK_NAME } from '../compile/reference-lines.ts'
+
 import {
   type Attributes,
   type Figure,
@@ -11,7 +11,7 @@ import {
   traceChartTypeOf,
 } from '../figure/figure.ts'
 import { copyColor } from '../figure/series-color.ts'
-import { NOTE_NAME, SOURCE_NAME } from '../figure/shared-names.ts'
+import { BAND_NAME, MARK_NAME, NOTE_NAME, SOURCE_NAME } from '../figure/shared-names.ts'
 import { type ChartOptions, OPTION_NAMES } from '../spec/options.ts'
 import { stripAggregate } from '../spec/words.ts'
 

@@ -3,14 +3,10 @@ import type { Problem } from '../../contract/errors.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import { parseInstant } from '../../json/index.ts'
 import type { Attributes } from '../figure/figure.ts'
-import { NOTE_NAME } from '../figure/shared-names.ts'
+import { BAND_NAME, MARK_NAME, NOTE_NAME } from '../figure/shared-names.ts'
 import { hasLabels } from '../spec/column-names.ts'
 import { createUsageError } from '../spec/errors.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
-
-/** Names of the shapes that options create, to recognize them later. */
-export const MARK_NAME = 'gridline-mark'
-export const BAND_NAME = 'gridline-band'
 
 const MARK_COLOR = '#59636e'
 const BAND_COLOR = 'rgba(120,130,145,0.18)'

@@ -1,9 +1,9 @@
 /** Arranges groups of traces as small charts with shared axes. */
 
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
-import { BAND_NAME, MARK_NAME } from '../compile/reference-lines.ts'
 import { COLORS } from '../figure/colors.ts'
 import { type Attributes, isObject } from '../figure/figure.ts'
+import { BAND_NAME, MARK_NAME } from '../figure/shared-names.ts'
 
 /** Maximum number of small charts in one figure. */
 export const MAX_FACETS = 36

@@ -1,10 +1,14 @@
-// Names of annotations and labels that charts share.
+// Names of annotations, shapes and labels that charts share.
 
 /** Name of the annotation with the data source. Options create it, and the theme positions it. */
 export const SOURCE_NAME = 'gridline-source'
 
 /** Name of the annotations of `--note`. */
 export const NOTE_NAME = 'gridline-note'
+
+/** Names of the shapes of `--mark` and `--band`. */
+export const MARK_NAME = 'gridline-mark'
+export const BAND_NAME = 'gridline-band'
 
 /** Label of rows without a label, and name of the series of rows without a category. */
 export const NO_LABEL = '(none)'
