@@ -324,7 +324,11 @@ function describeEffect(count: number, noun: string, [singularVerb, pluralVerb]:
 
 export const userCommands: readonly CommandEntry[] = [
   subcommand('list', 'List all users', list, ['ls']),
-  subcommand('disable', 'Disable the keys, sessions, mailings and alerts of a user; files and links are kept', disable),
+  subcommand(
+    'disable',
+    'Disable the keys, sessions, mailings and alerts of a user; files and links are kept',
+    disable,
+  ),
   subcommand('enable', 'Let a disabled user sign in again', enable),
   subcommand('unlink', 'Let another account of the identity provider sign in as a user', unlink),
   subcommand('quota', 'Show or change the quota of a user', quota),

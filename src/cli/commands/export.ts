@@ -1,5 +1,6 @@
 // `gridline export`: writes an account, or a site of files, into a directory, and checks exports.
 import { join } from 'node:path'
+import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatCount, formatList } from '../../contract/message-texts.ts'
 import type { Context } from '../core/context.ts'
@@ -46,11 +47,27 @@ const account = defineCommand({
     const folder = ExportFolder.open(directory, 'account')
     const note = (text: string): void => context.messages.warning(text)
     const { files, failures } = await new AccountExport(client, username, folder, note).run()
-    const { results, next } = (await client.call('folders.trashed', { query: { page_size: 1 } })).children
-    if (results.length > 0 || next !== null) context.messages.note('Files in the trash are not exported.')
+    const left = await listLeftOut(client)
+    if (left.length > 0) context.messages.note(`Not exported: ${left.join(', ')}.`)
     return toResult(context, directory, folder, { files, failures })
   },
 })
+
+/** Lists what an account has and its export does not. */
+async function listLeftOut(client: Client): Promise<string[]> {
+  const { results, next } = (await client.call('folders.trashed', { query: { page_size: 1 } })).children
+  const { alerts } = await client.call('alerts.list')
+  const { mailings } = await client.call('mailings.list')
+  const { refreshes } = await client.call('refreshes.list')
+  return [
+    ...(results.length > 0 || next !== null ? ['files in the trash'] : []),
+    ...(alerts.length > 0 ? [formatCount(alerts.length, 'alert')] : []),
+    ...(mailings.length > 0 ? [formatCount(mailings.length, 'mailing')] : []),
+    ...(refreshes.length > 0
+      ? [`how ${formatCount(refreshes.length, 'grid')} ${refreshes.length === 1 ? 'is' : 'are'} refreshed`]
+      : []),
+  ]
+}
 
 /** Returns the result of an export. */
 function toResult(
