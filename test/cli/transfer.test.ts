@@ -249,6 +249,18 @@ describe('push', () => {
       expect(await idsThere()).toBe(before)
       const same = await run(['plot', 'data', 'Reports/figure', '--inline', '--profile', 'work'])
       expect(JSON.parse(same.stdout).data[0].y).toEqual([1.5, 2.5])
+      // Columns of several types, which CSV has not.
+      writeFileSync(join(cwd, 'mixed.ndjson'), '{"j":[1,{"b":null}],"t":"2024-01-01 x"}\n{"j":"s","t":"1"}\n')
+      await run(['upload', 'mixed.ndjson', '--folder', 'Mixed', '--local'])
+      for (const action of ['created', 'replaced']) {
+        const mixed = await run([
+          ...['push', 'Mixed', '--local', '--to', 'work', '--on-conflict', 'replace'],
+          ...['--jq', '.[] | select(.file | endswith("mixed")) | .action'],
+        ])
+        expect([mixed.code, mixed.stderr, mixed.stdout]).toEqual([0, '', `${action}\n`])
+        const content = await run(['cat', 'Mixed/mixed', '--profile', 'work', '--format', 'ndjson'])
+        expect(content.stdout).toBe('{"j":[1,{"b":null}],"t":"2024-01-01 x"}\n{"j":"s","t":"1"}\n')
+      }
       // Charts of a new column refer to the column of that name on the other server.
       writeFileSync(join(cwd, 'a.csv'), 'n,t,extra\n1,x,10\n2,y,20\n')
       const place = ['--folder', 'Reports/2024', '--local']

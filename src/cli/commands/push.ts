@@ -228,7 +228,7 @@ class Push {
         ).file
       case 'grid':
         return isReplacement
-          ? this.copyGridAsCsv(file.fid, destination, 'replace')
+          ? this.copyGridAsFile(file.fid, destination, 'replace')
           : this.copyGrid(file, destination)
       case 'plot':
         return this.copyPlot(file, { ...destination, on_conflict: isReplacement ? 'replace' : undefined })
@@ -262,13 +262,16 @@ class Push {
       return (await this.target.call('grids.create', { body: json })).file
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'too_large') throw error
-      this.options.warn(`${destination.filename}: too large to keep the column uids; copied as CSV`)
-      return this.copyGridAsCsv(fid, destination, 'fail')
+      this.options.warn(`${destination.filename}: too large to keep the column uids`)
+      return this.copyGridAsFile(fid, destination, 'fail')
     }
   }
 
-  /** Copies a grid as CSV, in parts. Columns get new uids; replaced grids keep theirs, by name. */
-  private async copyGridAsCsv(
+  /**
+   * Copies a grid as CSV, or one with mixed types as lines of JSON, in parts. Columns get new uids; replaced grids keep
+   * theirs, by name.
+   */
+  private async copyGridAsFile(
     fid: string,
     { filename, parent_path, world_readable }: CopyDestination,
     rule: 'fail' | 'replace',
@@ -283,17 +286,11 @@ class Push {
       empty: 'text',
       json: undefined,
     } as const
-    const mixedColumn = cols.find(({ type }) => types[type] === undefined)
-    if (mixedColumn)
-      throw new Problem(
-        rule === 'replace' ? 'bad_data' : 'too_large',
-        `${filename}: column ${mixedColumn.name} has mixed types, which CSV cannot represent`,
-        { hint: 'Move the copy to the trash, then push again.' },
-      )
+    const format = cols.some(({ type }) => types[type] === undefined) ? 'ndjson' : 'csv'
     const columns = Object.fromEntries(cols.map(({ name, type }) => [name, types[type]]))
     const source = this.source
     async function* rows(from: number): AsyncGenerator<Uint8Array> {
-      const response = await source.response('grids.content', { fid, query: { format: 'csv' } })
+      const response = await source.response('grids.content', { fid, query: { format } })
       let skip = from
       for await (const chunk of response.bytes()) {
         const cut = Math.min(skip, chunk.length)
@@ -308,10 +305,10 @@ class Push {
       'Allow-Type-Change': rule === 'replace' || undefined,
       'Allow-Column-Loss': false,
       'Max-Shrink': MAX_SHRINK_PERCENT,
-      Header: true,
+      Header: format === 'csv' || undefined,
       Columns: encodeURIComponent(JSON.stringify(columns)),
     }
-    const plainHeaders = { [FILE_NAME_HEADER]: encodeHeader(`${filename}.csv`) }
+    const plainHeaders = { [FILE_NAME_HEADER]: encodeHeader(`${filename}.${format}`) }
     const send = (uploadHeaders: HeadersOf<'grids.upload'>): Promise<ResultOf<'grids.upload'>> =>
       uploadInParts(
         this.target,
