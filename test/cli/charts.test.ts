@@ -815,6 +815,8 @@ describe('plot set', () => {
     expect((await json('plot', 'options', 'sales line')).command).toContain(
       "--log-y --range-y 1,100 --format-y ,.1f --unit '€'",
     )
+    const wrong = await run('plot', 'set', 'sales line', '--format-y', 'zz')
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('zz: not a number format')])
     await run(
       'plot',
       'create',

@@ -546,6 +546,8 @@ itLong('files that are no definitions, and wrong ones, do not hold up the others
   write('../mix/data.csv', 'x,old\n1,2\n')
   write('../mix/dump.sql', '-- a dump\ncreate table t (a int);\n')
   write('../mix/broken.chart.yml', 'grid: [\n')
+  write('../mix/one.sql', 'select x from two\n')
+  write('../mix/two.sql', 'select x from one\n')
   write('../mix/circle.board.yml', 'rows: &a\n  - items: *a\n')
   write('../mix/deep.board.yml', `rows: ${'['.repeat(100_000)}`)
   write('../mix/version.chart.yml', 'grid: data@1\n')
@@ -556,6 +558,7 @@ itLong('files that are no definitions, and wrong ones, do not hold up the others
   expect(stderr).toContain('not data or queries: mix/dump.sql')
   for (const said of [
     'broken.chart.yml: ',
+    'the query reads its own grid: mix/one.sql → mix/two.sql → mix/one.sql',
     'circle.board.yml: a value contains itself',
     'deep.board.yml: ',
     'version.chart.yml: data@1: a version cannot be used here',

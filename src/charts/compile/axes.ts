@@ -30,10 +30,20 @@ export function createAxisSettings(
     y: {
       ...(logY && { type: 'log' }),
       ...(rangeY !== undefined && { range: parseRange('--range-y', rangeY, logY === true) }),
-      ...(formatY !== undefined && { tickformat: formatY, hoverformat: formatY }),
+      ...(formatY !== undefined && { tickformat: checkFormat(formatY), hoverformat: formatY }),
       ...(hasUnit && createUnitAttributes(unit)),
     },
   }
+}
+
+/** Formats of d3-format, and of d3-time-format for axes of dates: `%Y`. */
+const NUMBER_FORMAT = /^(?:.?[<>=^])?[+\-( ]?[$#]?0?\d*,?(?:\.\d+)?~?[bcdefgnoprsxX%]?$/
+const TIME_FORMAT = /%[a-zA-Z]/
+
+/** Returns a format of numbers or dates. Throws `usage` for other texts, which plotly.js would ignore. */
+function checkFormat(format: string): string {
+  if (NUMBER_FORMAT.test(format) || TIME_FORMAT.test(format)) return format
+  throw createUsageError(`--format-y ${format}: not a number format such as ,.2f or .1%`)
 }
 
 /** Units that precede a number in English. */
@@ -62,7 +72,10 @@ export function joinUnit(prefix: unknown, suffix: unknown): string | undefined {
 
 /** Returns the number format of a color bar. */
 export function createColorbarFormat({ unit, formatY }: ChartOptions): Axis {
-  return { ...(formatY !== undefined && { tickformat: formatY }), ...createUnitAttributes(unit) }
+  return {
+    ...(formatY !== undefined && { tickformat: checkFormat(formatY) }),
+    ...createUnitAttributes(unit),
+  }
 }
 
 /** Returns the options that `createColorbarFormat` was created from. */

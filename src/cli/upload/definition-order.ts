@@ -27,6 +27,33 @@ export function sortDefinitions<F extends DefinitionFile>(files: readonly F[]): 
   return [...sorted, ...rest]
 }
 
+/** Returns the queries through which a query reads its own grid, beginning with it; undefined if it does not. */
+function findCircle<F extends DefinitionFile>(one: F, queries: readonly F[]): F[] | undefined {
+  const seen = new Set<F>()
+  const search = (at: F): F[] | undefined => {
+    for (const next of queries) {
+      if (!namesTable(at.definition.text, next.definition.name)) continue
+      if (next === one) return [at]
+      if (seen.has(next)) continue
+      seen.add(next)
+      const rest = search(next)
+      if (rest) return [at, ...rest]
+    }
+    return undefined
+  }
+  return search(one)
+}
+
+/** Returns the error of a query; of one that reads its own grid, which cannot be found, one that says so. */
+function explainCircle<F extends DefinitionFile>(problem: Problem, one: F, queries: readonly F[]): Problem {
+  const circle = problem.code === 'unknown_table' ? findCircle(one, queries) : undefined
+  if (!circle) return problem
+  const files = [...circle, one].map(({ file }) => file)
+  return new Problem(problem.code, `the query reads its own grid: ${files.join(' → ')}`, {
+    hint: 'No grid is derived from itself, directly or through others.',
+  })
+}
+
 /**
  * Makes definitions with `work`, in order. A query that read another grid than that of this upload, or found none, is
  * made again. Results and failures are in the order in which they were made.
@@ -65,8 +92,9 @@ export async function makeAll<F extends DefinitionFile>(
   for (const one of sorted) if (!outcomes.has(one)) await make(one)
   const failures: Failure[] = []
   const items: object[] = []
-  for (const [{ file }, outcome] of outcomes)
-    if (outcome instanceof Problem) failures.push({ subject: file, problem: outcome })
+  for (const [one, outcome] of outcomes)
+    if (outcome instanceof Problem)
+      failures.push({ subject: one.file, problem: explainCircle(outcome, one, queries) })
     else items.push(...outcome)
   const untried = sorted.filter((one) => !outcomes.has(one)).map(({ file }) => file)
   if (untried.length > 0) failures[failures.length - 1].untried = untried
