@@ -1,5 +1,5 @@
 // `gridline admin`: users, keys, backups and maintenance of the database.
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import type { NewKey } from '../../service/admin.ts'
 import { databaseUrl, loginName } from '../config/settings.ts'
@@ -188,8 +188,10 @@ const restore = defineCommand({
     const target = sqliteFileOf(context, url, `For PostgreSQL use: pg_restore --clean --dbname=URL ${file}`)
     const service = await import('../../service/admin.ts')
     service.assertRestorable(file, target)
-    if (!(await confirmChange(context, `Replace ${target} with ${file}?`, { yes, dryRun: dry })))
-      return undefined
+    // Where there is no database, nothing is lost.
+    const isNew = !existsSync(target)
+    const question = isNew ? `Restore ${file} as ${target}?` : `Replace ${target} with ${file}?`
+    if (!(await confirmChange(context, question, { yes: yes || isNew, dryRun: dry }))) return undefined
     const previousFile = service.restoreDatabase(file, target)
     if (previousFile !== undefined) context.messages.note(`The previous database is now ${previousFile}.`)
     return { item: { file: target }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
