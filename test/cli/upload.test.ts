@@ -144,6 +144,17 @@ describe('directories and patterns', () => {
       expect(await upload('--folder', 'rules', '--checks', 'rules.yml')).toEqual([0, action, action])
   })
 
+  it('a dry run refuses the chart that the upload refuses', async () => {
+    const { run } = place('charted', { 'd.csv': 'x,y\na,1\na,2\nb,3\n' })
+    const chart = ['upload', 'd.csv', '--plot', 'bar', '--x', 'x', '--y', 'y']
+    for (const dry of [['--dry-run'], []])
+      expect(await run([...chart, ...dry])).toMatchObject({
+        code: 7,
+        stderr: expect.stringContaining('3 rows have 2 different values'),
+      })
+    expect((await run([...chart, '--aggregate', 'sum', '--dry-run'])).code).toBe(0)
+  })
+
   it('files that become new grids have no tag of their content, with which changed ones are sent again', async () => {
     const { cwd, run } = place('renamed', { 'a.csv': 'n\n1\n', 'b.csv': 'n\n2\n' })
     const upload = ['upload', 'a.csv', 'b.csv', '--folder', 'renamed', '--on-conflict']

@@ -102,10 +102,13 @@ export async function preview(
     ),
   ]
   const name = gridNameOf(fileName)
-  if (options.plot !== undefined && tables.length === 1) {
-    const { columns } = tables[0].ingested
-    const { assertChart } = await import('../charts/charts.ts')
-    await assertChart(name, columns, options.plot, options)
+  if (options.plot !== undefined) {
+    const [{ assertChart }, { refuseChart }] = await Promise.all([
+      import('../charts/charts.ts'),
+      import('./chart.ts'),
+    ])
+    if (tables.length === 1) await assertChart(name, tables[0].ingested.columns, options.plot, options)
+    await refuseChart(context, { file, folders }, options.plot, options)
   }
   const client = await context.client()
   const { path, parent } = await resolveDestination(client, options, { file, folders })
