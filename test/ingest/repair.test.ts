@@ -65,6 +65,26 @@ describe('a malformed record', () => {
     await expect(read(text)).rejects.toThrow(/line 3: expected 4 cells, found 5/)
   })
 
+  it.each([
+    ['whole numbers without a point in their column', 'id,qty,city\n1,5,Oslo\n2,6,Rome,\n', [2, 6, 'Rome']],
+    ['spaces after all delimiters', 'id,city\n1, Oslo\n2, Rome,\n', [2, ' Rome']],
+  ])('a delimiter at the end of a record beside %s is dropped', async (_, text, row) => {
+    expect((await read(text)).rows.at(-1)).toEqual(row)
+  })
+
+  it('thousands of columns with a delimiter too many are read in linear time', async () => {
+    const line = (...end: string[]): string => [...Array.from({ length: 5000 }, () => '7'), ...end].join(',')
+    const header = Array.from({ length: 5001 }, (_, k) => `c${k}`).join(',')
+    const rows = [
+      header,
+      ...Array.from({ length: 20 }, () => line('abc')),
+      ...Array.from({ length: 60 }, () => line('', 'abc')),
+    ]
+    const began = process.cpuUsage()
+    expect((await read(`${rows.join('\n')}\n`)).rows.at(-1)!.at(-1)).toBe('abc')
+    expect(process.cpuUsage(began).user / 1e6).toBeLessThan(10)
+  })
+
   it('a million unmatched quotes are refused quickly', async () => {
     const began = performance.now()
     await expect(read(`a,b,c\n1,2,3\n1,"${'x"y'.repeat(300_000)}\n`)).rejects.toThrow(/line 3/)

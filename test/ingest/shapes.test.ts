@@ -314,6 +314,28 @@ const shapes: Shape[] = [
     /3 names for 4 columns/,
   ],
   [
+    'a title with commas above rows without names',
+    'Wed, May 1, 2024\n1,2,3,4\n2,3,4,5\n3,4,5,6\n',
+    ['column_1', 'column_2', 'column_3', 'column_4'],
+    [
+      [1, 2, 3, 4],
+      [2, 3, 4, 5],
+      [3, 4, 5, 6],
+    ],
+    /line 1 was skipped/,
+  ],
+  [
+    'a header of years with names missing',
+    'Name;2023;2024\nA;5;9;7;3\nB;6;2;8;9\nC;7;8;1;1\n',
+    ['Name', '2023', '2024', 'column_4', 'column_5'],
+    [
+      ['A', 5, 9, 7, 3],
+      ['B', 6, 2, 8, 9],
+      ['C', 7, 8, 1, 1],
+    ],
+    /3 names for 5 columns/,
+  ],
+  [
     'delimiters at the end of most rows',
     'id,name,note\n1,a,b\n2,c,d,\n3,e,f,\n',
     ['id', 'name', 'note'],

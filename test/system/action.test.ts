@@ -190,7 +190,7 @@ async function repository(name: string) {
   }
   return {
     forge,
-    draft: `pr-${number}-o-r`,
+    draft: `pr-${number}-o_r`,
     cwd,
     cli,
     grid,
@@ -205,17 +205,17 @@ it('the action reviews a pull request with drafts and one updated comment, and u
   const opened = await request('opened')
   expect([opened.code, opened.stdout]).toEqual([0, expect.stringContaining('+0 −2 ~1 rows')])
   expect((await cli('cat', grid, '--where', 'id = 5')).stdout).toContain('city5')
-  expect((await cli('cat', `${grid}@pr-12-o-r`, '--where', 'id = 5')).stdout).toContain('town5')
+  expect((await cli('cat', `${grid}@pr-12-o_r`, '--where', 'id = 5')).stdout).toContain('town5')
   expect(forge.comments).toHaveLength(1)
   const { body } = forge.comments[0]
-  expect(body).toMatch(/^<!-- gridline review pr-12-o-r -->\n### Gridline: 1 data file changed/)
+  expect(body).toMatch(/^<!-- gridline review pr-12-o_r -->\n### Gridline: 1 data file changed/)
   // Removed rows come first.
   expect(body).toMatch(/\| − \| 199 .*\n\| − \| 200 .*\n\| ~ \| 6 .*city5 → town5/)
   expect(readFileSync(join(cwd, 'summary'), 'utf8')).toContain('### Gridline: 1 data file changed')
   const after = /!\[after\]\((\S+)\)/.exec(body)![1]
   expect((await fetch(after.replace(/signature=.{4}/, 'signature=AAAA'))).status).toBe(404)
   expect([200, 501]).toContain((await fetch(after)).status)
-  expect((await fetch(after.replace('version=pr-12-o-r&', ''))).status).toBe(404)
+  expect((await fetch(after.replace('version=pr-12-o_r&', ''))).status).toBe(404)
   write(DATA(200).replace('city5,15', 'town5,16'))
   expect((await request('synchronize')).code).toBe(0)
   expect(forge.comments).toHaveLength(1)
@@ -223,14 +223,14 @@ it('the action reviews a pull request with drafts and one updated comment, and u
   // The drafts of another repository with a pull request of this number stay, and need a key.
   const elsewhere = { GITHUB_REPOSITORY: 'o/other' }
   const other = await request('closed', elsewhere)
-  expect([other.code, other.stderr]).toEqual([0, expect.stringContaining('it has no drafts (pr-12-o-other)')])
+  expect([other.code, other.stderr]).toEqual([0, expect.stringContaining('it has no drafts (pr-12-o_other)')])
   const unknown = await request('closed', { GITHUB_TOKEN: '' }, { 'api-key': '' })
   expect(unknown.stderr).toMatch(
     /no login, so public files are reviewed: .*\n.*its drafts stay until they expire/s,
   )
-  expect((await cli('draft', 'list', '--jq', '.[].name')).stdout).toBe('pr-12-o-r\n')
+  expect((await cli('draft', 'list', '--jq', '.[].name')).stdout).toBe('pr-12-o_r\n')
   const closed = await request('closed')
-  expect([closed.code, closed.stderr]).toEqual([0, expect.stringContaining('deleted its drafts (pr-12-o-r)')])
+  expect([closed.code, closed.stderr]).toEqual([0, expect.stringContaining('deleted its drafts (pr-12-o_r)')])
   expect((await cli('draft', 'list', '--json')).stdout).toBe('[]\n')
   const merged = await request('push', { GITHUB_EVENT_NAME: 'push' })
   expect([merged.code, merged.stdout]).toEqual([0, expect.stringMatching(/sales 1.*replaced/)])
@@ -250,7 +250,7 @@ itLong('a comment has at most 60,000 characters, even for 4 MB of differences', 
   expect(body.length).toBeLessThanOrEqual(60_000)
   expect(body.length).toBeGreaterThan(40_000)
   expect(body).toContain('1000 rows removed')
-  expect(body).toMatch(/… and more: `gridline diff ci:\d+@pr-\d+-o-r`/)
+  expect(body).toMatch(/… and more: `gridline diff ci:\d+@pr-\d+-o_r`/)
   expect(body.match(/^\| [−~+] \|/gm)!.every((sign) => sign === '| − |')).toBe(true)
   expect(body).toContain('![after](')
   expect((await cli('history', grid, '--jq', 'length')).stdout).toBe('3\n')

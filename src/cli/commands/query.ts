@@ -44,7 +44,7 @@ const options = [
   {
     flags: '-o, --output <file>',
     description:
-      'write the result, or with --plot an image, to this file; - for stdout; its extension sets the format',
+      'write the result to this file (- for stdout), or with --plot an image; its extension sets the format',
   },
   ...PLOT_OPTIONS,
   ...localOptions,

@@ -27,7 +27,7 @@ export const options = [
   {
     flags: '--draft <name>',
     description:
-      'name of the drafts (default in jobs of pull and merge requests: pr-NUMBER-OWNER-REPOSITORY)',
+      'name of the drafts (default in jobs of pull and merge requests: pr-NUMBER-OWNER_REPOSITORY)',
     completion: undefined,
   },
   { flags: '--folder <path|id>', description: 'folder of the grids' },

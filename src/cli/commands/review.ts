@@ -181,7 +181,7 @@ async function deleteDrafts(context: Context, draft: string): Promise<CommandRes
 }
 
 /**
- * Returns the draft name of a pull or merge request job, such as `pr-12-acme-data` for the repository `acme/data`: one user
+ * Returns the draft name of a pull or merge request job, such as `pr-12-acme_data` for the repository `acme/data`: one user
  * can review several repositories. Throws `usage` in other jobs.
  */
 function detectDraftName(environment: NodeJS.ProcessEnv): string {
@@ -201,7 +201,7 @@ const MAX_REPOSITORY_CHARACTERS = 40
 
 /** Returns a repository as a part of a draft name. One that is long, or has other characters, gets a part of its hash. */
 function toNamePart(repository: string): string {
-  const part = repository.replaceAll('/', '-')
+  const part = repository.replaceAll('/', '_')
   if (/^[\w.-]+$/.test(part) && part.length <= MAX_REPOSITORY_CHARACTERS) return part
   const hash = createHash('sha256').update(repository).digest('hex').slice(0, 8)
   return `${part.replace(/[^\w.-]/g, '-').slice(0, MAX_REPOSITORY_CHARACTERS)}-${hash}`

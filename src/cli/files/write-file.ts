@@ -1,6 +1,6 @@
 // Writes the files and folders that people name.
-import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { access, chmod, constants, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
 import { withPart } from './parts.ts'
@@ -14,35 +14,46 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 }
 
-/** Errors of a folder in which no file can be made, though a file in it may be writable. */
-const CLOSED_FOLDER = new Set(['EACCES', 'EPERM', 'EROFS'])
+/** Errors of a place where no other file can be made or renamed, though a file in it may be writable. */
+const CLOSED_PLACE = new Set(['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'ENAMETOOLONG', 'EXDEV'])
 
-/** Writes a file, behind links. If that fails, the file stays as it was. Throws `failed` with the reason. */
+/**
+ * Writes a file, behind links. If that fails, a file of the user stays as it was. Throws `failed` with the reason.
+ */
 export async function writeNamedFile(file: string, content: string | Uint8Array): Promise<void> {
   try {
-    const place = replaceableOf(file)
-    if (place)
-      await withPart(place.path, async (part) => {
-        await writeFile(part, content, { mode: place.mode })
-        await rename(part, place.path)
-      }).catch((error) => {
-        if (!CLOSED_FOLDER.has(errorCodeOf(error))) throw error
-        return writeFile(file, content)
-      })
-    else await writeFile(file, content)
+    const mode = replaceableModeOf(file)
+    if (mode === undefined) await writeFile(file, content)
+    else await replaceFile(file, content, mode)
   } catch (error) {
     throw toWriteProblem(file, error)
   }
 }
 
-/** Returns path and mode of a file that another one can replace; undefined for devices, pipes, and links to nothing. */
-function replaceableOf(file: string): { path: string; mode: number } | undefined {
-  const own = lstatSync(file, { throwIfNoEntry: false })
-  if (!own) return { path: file, mode: 0o666 }
-  if (own.isSymbolicLink() && !existsSync(file)) return undefined
+/** Replaces a file by another one with the same name and mode. */
+async function replaceFile(file: string, content: string | Uint8Array, mode: number): Promise<void> {
   const path = realpathSync(file)
-  const stats = lstatSync(path)
-  return stats.isFile() && stats.nlink === 1 ? { path, mode: stats.mode & 0o777 } : undefined
+  await access(path, constants.W_OK)
+  await withPart(path, async (part) => {
+    await writeFile(part, content)
+    await chmod(part, mode)
+    await rename(part, path)
+  }).catch((error) => {
+    if (!CLOSED_PLACE.has(errorCodeOf(error))) throw error
+    return writeFile(file, content)
+  })
+}
+
+/**
+ * Returns the mode of a file that another one can replace: one with a single name, of the user and their group. Undefined
+ * for others, for devices and pipes, and if there is none.
+ */
+function replaceableModeOf(file: string): number | undefined {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (!stats?.isFile() || stats.nlink !== 1) return undefined
+  const isOwn =
+    stats.uid === (process.getuid?.() ?? stats.uid) && stats.gid === (process.getgid?.() ?? stats.gid)
+  return isOwn ? stats.mode & 0o7777 : undefined
 }
 
 /** Converts an error of writing a file to a Problem. */

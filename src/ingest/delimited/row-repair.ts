@@ -155,7 +155,14 @@ export class RowRepair {
     const dropped = this.dropSurplusCell(buf, row, end)
     if (dropped === 'dropped') return undefined
     const text = (): string => excerpt(buf.subarray(row, end))
-    if (surplus || dropped === 'ambiguous') {
+    if (dropped === 'ambiguous')
+      return badData(
+        this.source,
+        { line },
+        `expected ${width} cells, found ${cells}, so a value may contain the delimiter: ${text()}`,
+        'Put quotes around that value, or remove the extra delimiter.',
+      )
+    if (surplus) {
       return badData(
         this.source,
         { line },

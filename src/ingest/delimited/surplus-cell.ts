@@ -15,20 +15,16 @@ interface CellOffsets {
  */
 export function removeSurplusCell(
   buf: Uint8Array,
-  { starts, ends }: CellOffsets,
-  { filled, numeric }: ColumnProfile,
+  cells: CellOffsets,
+  profile: ColumnProfile,
 ): CellOffsets | undefined {
-  const isEmpty = (k: number): boolean => isEmptyCell(starts, ends, k)
-  const fits = createFitTest(buf, { starts, ends }, { filled, numeric })
-  const width = starts.length - 1
+  const { starts, ends } = cells
+  const { before, after } = findFits(buf, cells, profile)
   let result: CellOffsets | undefined
-  for (let spare = 0; spare <= width; spare++) {
+  for (let spare = 0; spare < starts.length; spare++) {
     // Which of adjacent empty cells is removed makes no difference.
-    if (!isEmpty(spare) || (spare > 0 && isEmpty(spare - 1))) continue
-    let possible = true
-    for (let column = 0; column < width && possible; column++)
-      possible = fits(column < spare ? column : column + 1, column)
-    if (!possible) continue
+    if (!isEmptyCell(cells, spare) || (spare > 0 && isEmptyCell(cells, spare - 1))) continue
+    if (spare > before || spare < after) continue
     if (result) return undefined
     const without = (list: number[]): number[] => list.filter((_, k) => k !== spare)
     result = { starts: without(starts), ends: without(ends) }
@@ -37,42 +33,48 @@ export function removeSurplusCell(
 }
 
 /**
- * Returns whether a row with one cell too many can be read with a delimiter inside a value, which is not quoted: `Smith, J`,
- * or `2,5` for 2.5.
+ * Returns whether a row with one cell too many can be read with a delimiter inside a value, which is not quoted: `Smith, J`
+ * where no other row has a space after a delimiter, or `2,5` where others have 1.5.
  */
 export function mayHoldDelimiter(
   buf: Uint8Array,
-  { starts, ends }: CellOffsets,
+  cells: CellOffsets,
   { profile, delimiter }: { profile: ColumnProfile; delimiter: number },
 ): boolean {
-  const fits = createFitTest(buf, { starts, ends }, profile)
+  const { starts, ends } = cells
+  const { before, after } = findFits(buf, cells, profile)
   const isInteger = (k: number): boolean =>
-    /^\d+$/.test(Buffer.from(buf.subarray(starts[k], ends[k] >> 2)).toString())
-  const width = starts.length - 1
-  for (let k = 0; k < width; k++) {
-    if (isEmptyCell(starts, ends, k) || isEmptyCell(starts, ends, k + 1)) continue
-    const isText = buf[starts[k + 1]] === SPACE && !profile.numeric[k]
-    if (!isText && !(delimiter === COMMA && isInteger(k) && isInteger(k + 1))) continue
-    let possible = true
-    for (let column = 0; column < width && possible; column++)
-      possible = column === k || fits(column < k ? column : column + 1, column)
-    if (possible) return true
+    /^\d+$/.test(Buffer.from(buf.subarray(starts[k], ends[k] >> 2)).toString('latin1'))
+  for (let k = Math.max(0, after - 1); k < starts.length - 1 && k <= before; k++) {
+    if (isEmptyCell(cells, k) || isEmptyCell(cells, k + 1)) continue
+    if (buf[starts[k + 1]] === SPACE && !profile.numeric[k] && !profile.spaced) return true
+    if (delimiter === COMMA && profile.pointed[k] && isInteger(k) && isInteger(k + 1)) return true
   }
   return false
 }
 
-function isEmptyCell(starts: readonly number[], ends: readonly number[], k: number): boolean {
+function isEmptyCell({ starts, ends }: CellOffsets, k: number): boolean {
   return ends[k] === starts[k] << 2
 }
 
-/** Creates a function that returns whether cell `k` of a row can be the value of a column. */
-function createFitTest(
+/**
+ * Returns how far cells of a row with one cell too many fit. `before`: number of cells from the first on that fit their own
+ * columns. `after`: the first cell such that those after it fit the columns before theirs.
+ */
+function findFits(
   buf: Uint8Array,
-  { starts, ends }: CellOffsets,
-  { filled, numeric }: Pick<ColumnProfile, 'filled' | 'numeric'>,
-): (k: number, column: number) => boolean {
-  return (k, column) => {
-    if (isEmptyCell(starts, ends, k)) return !filled[column]
+  cells: CellOffsets,
+  { filled, numeric }: ColumnProfile,
+): { before: number; after: number } {
+  const { starts, ends } = cells
+  const width = starts.length - 1
+  const fits = (k: number, column: number): boolean => {
+    if (isEmptyCell(cells, k)) return !filled[column]
     return !numeric[column] || isPaddedNumber(buf, starts[k], ends[k] >> 2)
   }
+  let before = 0
+  while (before < width && fits(before, before)) before++
+  let after = width
+  while (after > 0 && fits(after, after - 1)) after--
+  return { before, after }
 }

@@ -236,6 +236,8 @@ function profileColumns(
     ),
     styles: findStyles(present),
     grouped: present.map((cells) => findGrouped(cells, (cell) => cell)),
+    pointed: present.map((cells) => cells.some((cell) => cell.includes('.'))),
+    spaced: complete.some((row) => row.some((cell, k) => k > 0 && cell.startsWith(' '))),
     groupedAmounts: present.map((cells) => findGrouped(cells, (cell) => cell.replaceAll(/[^\d.,-]/g, ''))),
     shapes: findShapes(endsInTotal ? knownOf(complete.slice(0, -1)) : present),
     endsInTotal,

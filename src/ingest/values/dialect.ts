@@ -63,6 +63,8 @@ export function createEmptyDialect(names: string[]): Dialect {
       grouped: [],
       groupedAmounts: [],
       shapes: [],
+      pointed: [],
+      spaced: false,
       endsInTotal: false,
       nonNumbers: [],
     },
@@ -83,6 +85,10 @@ export interface ColumnProfile {
   grouped: (string | undefined)[]
   /** The same for amounts with a currency or a percent sign: €1.234. */
   groupedAmounts: (string | undefined)[]
+  /** Whether a value has a point. */
+  pointed: boolean[]
+  /** Whether a row has a space after a delimiter. */
+  spaced: boolean
   /** Whether the last row looks like a total of the others. `shapes` then ignores it. */
   endsInTotal: boolean
   /** Shape of the texts. */

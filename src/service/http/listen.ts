@@ -5,7 +5,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { Acceptors } from './acceptors.ts'
-import { answerClientError, type ParserError } from './client-error.ts'
+import { answerClientError } from './client-error.ts'
 import { type KeyPairFiles, KeyPairWatcher, readKeyPair } from './key-pair.ts'
 import { addBody, toHttpRequest } from './node-request.ts'
 import { RefusalQueue, StartQueue } from './overload.ts'
@@ -91,10 +91,7 @@ class HttpListener {
     this.server = this.createServer((request, response) => this.receive(request, response))
     this.server.timeout = options.idleMs ?? IDLE_TIMEOUT_MS
     this.server.on('timeout', (socket: Socket) => this.endIdle(socket))
-    const accepted = options.tls ? 'secureConnection' : 'connection'
-    this.server.on('clientError', (error: ParserError, socket: Socket) =>
-      answerClientError(error, socket, (connection) => this.server.emit(accepted, connection)),
-    )
+    this.server.on('clientError', answerClientError)
     this.server.prependListener('connection', (socket: Socket) => this.admit(socket))
   }
 
