@@ -160,21 +160,24 @@ gridline.upload(sums, "sums")
 gridline.upload(pandas.DataFrame({"v": [1, 2]}, index=["r1", "r2"]), "labelled")
 gridline.upload(pandas.DataFrame({"d": [Decimal("1.10")], "t": [pandas.Timestamp("2024-01-01 10:30")]}), "kinds")
 gridline.upload(pandas.DataFrame({"a": [], "b": []}), "none")
-gridline.append(pandas.DataFrame({"t": [7]}), "texts")
+gridline.append(pandas.DataFrame({"t": [7, None, "'q'"]}, index=["x", "y", "z"]), "texts")
+gridline.upload(pandas.DataFrame({"zip": [123, 45], "d": ["01/02/2024", "13/02/2024"]}), "typed", types={"zip": "text", "d": "date-dmy"})
+gridline.append(pandas.DataFrame({"zip": [None, "6"], "d": [None, "2024-03-01"]}), "typed")
 print(1)`,
       environment,
       has('pandas'),
     )
-    const names = ['numbered', 'missing', 'texts', 'sums', 'labelled', 'kinds', 'none']
+    const names = ['numbered', 'missing', 'texts', 'sums', 'labelled', 'kinds', 'none', 'typed']
     const found = await Promise.all(names.map(cat))
     expect(found).toEqual([
       '0,1\n10,20\n30,40\n',
       'a,b\n,\n,\ny,3.0\n',
-      `t\n"'a'"\ntrue\n1/2/2024\n1\n""\n\\N\n7\n`,
+      `t\n"'a'"\ntrue\n1/2/2024\n1\n""\n\\N\n7\n\n"'q'"\n`,
       'city,year,v sum,v max\nO,1,1,1\nR,2,2,2\n',
       'index,v\nr1,1\nr2,2\n',
       'd,t\n1.10,2024-01-01 10:30:00\n',
       'a,b\n',
+      'zip,d\n123,2024-02-01\n45,2024-02-13\n,\n6,2024-03-01\n',
     ])
   })
 

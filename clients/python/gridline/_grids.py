@@ -1,14 +1,12 @@
 """Grids: reading and uploading."""
 
-import csv
-import io
 import json
 import os
 import warnings
 from urllib.parse import quote
 
 from ._client import GridlineError, default_client
-from ._json import dump_frame, dump_json, frame_names
+from ._json import dump_csv, dump_frame, dump_json
 
 
 def read(name, columns=None, where=None, sort=None, limit=None, version=None, client=None):
@@ -49,10 +47,10 @@ def read(name, columns=None, where=None, sort=None, limit=None, version=None, cl
     return frame
 
 
-def _encode(data, name, texts=()):
+def _encode(data, name, dump=dump_frame):
     """Returns the bytes of rows, and a file name with the extension of their format.
 
-    ``texts``: names of columns of texts, in which numbers are written as texts.
+    ``dump``: writes a DataFrame, as lines of JSON or as CSV.
     """
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
@@ -60,11 +58,10 @@ def _encode(data, name, texts=()):
             return file.read(), name + os.path.splitext(path)[1]
     if hasattr(data, "to_csv"):
         frame = data.to_frame() if hasattr(data, "to_frame") else data
-        if len(frame) > 0:
-            return dump_frame(frame, texts).encode("utf-8"), f"{name}.ndjson"
-        header = io.StringIO()
-        csv.writer(header).writerow(frame_names(frame))
-        return header.getvalue().encode("utf-8"), f"{name}.csv"
+        # Lines of JSON have no names without rows.
+        if dump is dump_frame and len(frame) > 0:
+            return dump_frame(frame).encode("utf-8"), f"{name}.ndjson"
+        return (dump_csv(frame) if dump is dump_frame else dump(frame)).encode("utf-8"), f"{name}.csv"
     return "\n".join(dump_json(row) for row in data).encode("utf-8"), f"{name}.ndjson"
 
 
@@ -75,6 +72,13 @@ APPENDED_TYPES = {
     ".ndjson": "application/x-ndjson",
     ".jsonl": "application/x-ndjson",
 }
+
+
+# Extensions of files whose rows cannot be appended.
+OTHER_FORMATS = {".json", ".geojson", ".xlsx", ".ods", ".parquet", ".arrow", ".feather", ".zip", ".tar", ".gz"}
+
+# How the CSV of a DataFrame is written: nothing is guessed.
+CSV_OPTIONS = {"Header": "true", "Delimiter": "comma", "Quote": "%22", "Escape": "none", "Comment": "none"}
 
 
 class GridlineWarning(UserWarning):
@@ -106,7 +110,8 @@ def upload(data, name, key=None, on_conflict="replace", public=False, folder=Non
     client = client or default_client()
     path, _, last = name.rpartition("/")
     parent = "/".join(part for part in (folder, path) if part)
-    body, file_name = _encode(data, last)
+    # The types of columns can be given for CSV only.
+    body, file_name = _encode(data, last, dump_csv if types else dump_frame)
     keys = [key] if isinstance(key, str) else key
     headers = _headers(
         file_name,
@@ -115,8 +120,7 @@ def upload(data, name, key=None, on_conflict="replace", public=False, folder=Non
         On_Conflict=on_conflict,
         World_Readable="true" if public else None,
         Parent_Path=_header_text(parent) if parent else None,
-        # A frame without rows is a header.
-        Header="true" if hasattr(data, "to_csv") and file_name.endswith(".csv") else None,
+        **(CSV_OPTIONS if hasattr(data, "to_csv") and file_name.endswith(".csv") else {}),
     )
     answer = client.call("POST", "/v2/grids/upload", body=body, headers=headers)
     for warning in answer.get("warnings") or ():
@@ -129,16 +133,18 @@ def append(data, name, client=None):
     """Appends rows to a grid; if it has a key, rows with a known key are updated. Returns the counts."""
     client = client or default_client()
     grid = client.find(name, "grids")
-    texts = {column["name"] for column in grid["cols"] if column["type"] == "text"}
-    body, file_name = _encode(data, "rows", texts)
+    # The columns have types, as which the cells of CSV are read.
+    body, file_name = _encode(data, "rows", lambda frame: dump_csv(frame, labels=False))
     extension = os.path.splitext(file_name)[1].lower()
-    if extension not in APPENDED_TYPES:
+    if extension in OTHER_FORMATS:
         raise GridlineError(
             0,
             "usage",
-            f"cannot append {os.fspath(data)}: files of rows are {', '.join(APPENDED_TYPES)}",
+            f"cannot append {os.fspath(data)}: only CSV, TSV and lines of JSON are appended",
             'Add the rows of other files with upload(..., on_conflict="append")',
         )
-    headers = {"Content-Type": APPENDED_TYPES[extension]}
+    headers = {"Content-Type": APPENDED_TYPES.get(extension, "text/csv")}
+    if hasattr(data, "to_csv"):
+        headers.update({f"Gridline-{option}": value for option, value in CSV_OPTIONS.items()})
     path = f"/v2/grids/{quote(grid['fid'], safe=':')}/row"
     return client.call("POST", path, body=body, headers=headers)

@@ -1,5 +1,7 @@
-"""JSON of values and of DataFrames: missing values are null, numbers keep their digits."""
+"""Texts of values and of DataFrames, in JSON and CSV: missing values are null, numbers keep their digits."""
 
+import csv
+import io
 import json
 import math
 import warnings
@@ -15,10 +17,20 @@ def dump_json(value):
 
 def _to_plain(value):
     """Converts a value that JSON lacks."""
+    if getattr(getattr(value, "dtype", None), "kind", "") in "Mm" and type(value).__module__ == "numpy":
+        # As numbers, times would be in units of their own.
+        texts = value.astype(str).tolist()
+        return _without_nat(texts)
     for name in ("tolist", "isoformat", "to_plotly_json"):
         if hasattr(value, name):
             return getattr(value, name)()
     return str(value)
+
+
+def _without_nat(texts):
+    if isinstance(texts, list):
+        return [_without_nat(text) for text in texts]
+    return None if texts in ("NaT", "") else texts
 
 
 def _without_nan(value):
@@ -29,30 +41,50 @@ def _without_nan(value):
         return {name: _without_nan(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_without_nan(item) for item in value]
-    return _without_nan(value.tolist()) if hasattr(value, "tolist") else value
+    return value if isinstance(value, (str, int, type(None))) else _without_nan(_to_plain(value))
 
 
-def dump_frame(frame, texts=()):
-    """Returns the rows of a DataFrame as lines of JSON, one object each.
-
-    ``texts``: names of columns whose values are written as texts.
-    """
-    columns = list(_columns_of(frame))
+def dump_frame(frame):
+    """Returns the rows of a DataFrame as lines of JSON, one object each."""
+    columns = list(_columns_of(frame, True))
     names = _unique_names([name for name, _ in columns])
-    cells = [_dump_column(name, values, name in texts) for name, (_, values) in zip(names, columns)]
+    cells = []
+    for name, (_, values) in zip(names, columns):
+        start = json.dumps(name) + ":"
+        cells.append([start + text for text in _dump_column(name, values)])
     return "\n".join("{" + ",".join(row) + "}" for row in zip(*cells))
 
 
-def frame_names(frame):
-    """Returns the names that the columns of a DataFrame get, with those of its index."""
-    return _unique_names([name for name, _ in _columns_of(frame)])
+def dump_csv(frame, labels=True):
+    """Returns a DataFrame as CSV with a header, for columns whose types are known. ``\\N`` is a missing value.
+
+    ``labels``: whether an index without a name is written, if it has labels.
+    """
+    columns = list(_columns_of(frame, labels and len(frame) > 0))
+    names = _unique_names([name for name, _ in columns])
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(names)
+    cells = ([_to_cell(text) for text in _dump_column(name, values)] for name, (_, values) in zip(names, columns))
+    writer.writerows(zip(*cells))
+    return out.getvalue()
 
 
-def _columns_of(frame):
-    """Yields the name and the values of the columns of a DataFrame. An index that only counts the rows is no column."""
+def _to_cell(text):
+    """Returns a JSON value as a cell of CSV."""
+    if text == "null":
+        return "\\N"
+    return json.loads(text) if text.startswith('"') else text
+
+
+def _columns_of(frame, labels):
+    """Yields the name and the values of the columns of a DataFrame. An index that only counts the rows is no column.
+
+    ``labels``: whether other indexes without a name are columns.
+    """
     index = frame.index
     is_named = any(name is not None for name in index.names)
-    if is_named or index.nlevels > 1 or index.dtype.kind not in "iu":
+    if is_named or (labels and (index.nlevels > 1 or index.dtype.kind not in "iu")):
         for level in range(index.nlevels):
             name = index.names[level]
             missing = f"level_{level}" if index.nlevels > 1 else "index"
@@ -79,9 +111,8 @@ def _unique_names(names):
     return list(unique)
 
 
-def _dump_column(name, values, as_text):
-    """Returns the members of a column, one a row: ``"price":1.5``."""
-    start = json.dumps(name) + ":"
+def _dump_column(name, values):
+    """Returns the JSON of the values of a column. Warns about infinite numbers."""
     missing = values.isna().tolist()
     kind = values.dtype.kind
     if kind in "Mm":
@@ -93,11 +124,9 @@ def _dump_column(name, values, as_text):
         items = [_dump_number(value) for value in values.tolist()]
     else:
         items = [_dump_cell(value) for value in values.astype(object)]
-    if as_text:
-        items = [item if item.startswith('"') else json.dumps(item) for item in items]
     if any(item == "null" and not is_missing for item, is_missing in zip(items, missing)):
         warnings.warn(f"column {name}: infinite numbers became missing values", stacklevel=4)
-    return [start + ("null" if is_missing else item) for item, is_missing in zip(items, missing)]
+    return ["null" if is_missing else item for item, is_missing in zip(items, missing)]
 
 
 def _dump_number(value):
@@ -112,4 +141,4 @@ def _dump_cell(value):
     return dump_json(value)
 
 
-__all__ = ["dump_frame", "dump_json", "frame_names"]
+__all__ = ["dump_csv", "dump_frame", "dump_json"]
