@@ -56,7 +56,9 @@ export class FormerNames {
       if (name === 'user') return [name, this.currentName(value)]
       return [name, name === 'fid' || name === 'base' ? this.currentFid(value) : value]
     })
-    return current.some(([, value], k) => value !== given[k][1]) ? String(new URLSearchParams(current)) : query
+    return current.some(([, value], k) => value !== given[k][1])
+      ? String(new URLSearchParams(current))
+      : query
   }
 
   /** Returns a path with current names: `/~alice/3`, `/v2/grids/alice:3/…` and `/v2/users/alice`. */

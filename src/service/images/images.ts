@@ -154,9 +154,20 @@ export interface ImageRequest {
   asAnyone?: boolean
 }
 
+/** Formats without pixels, on which a scale has no effect. */
+const VECTOR_FORMATS: ReadonlySet<ImageFormat> = new Set(['svg', 'pdf', 'html'])
+
+/** Returns the scale of downloads: 2, or 1 if an image of a figure would then have too many pixels. */
+export function downloadScaleOf(figure: RawJson, { image_pixels }: Limits): number {
+  const width = readLayoutSize(figure, 'width') ?? DEFAULT_WIDTH_PIXELS
+  const height = readLayoutSize(figure, 'height') ?? DEFAULT_HEIGHT_PIXELS
+  return 2 * width * (2 * height) > image_pixels ? 1 : 2
+}
+
 /** Returns drawing options. The requested size precedes that of the layout. Throws `invalid_request`. */
 export function imageOptions(figure: RawJson, imageRequest: ImageRequest, limits: Limits): RequestedOptions {
-  const scale = imageRequest.scale ?? 1
+  const isVector = VECTOR_FORMATS.has(imageRequest.format ?? 'png')
+  const scale = (isVector ? undefined : imageRequest.scale) ?? 1
   const side = (name: 'width' | 'height', defaultPixels: number): number => {
     const requested = imageRequest[name]
     if (requested !== undefined && requested !== null) {

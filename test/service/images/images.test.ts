@@ -158,6 +158,12 @@ onSqliteFirst('images', (test) => {
       'scale=1e9',
     ])
       expect([query, await status(image(file.fid, `?${query}`))]).toEqual([query, 400])
+    // A scale makes a difference for pixels only, and the download of a large chart is not refused.
+    expect([200, 501]).toContain(await status(image(file.fid, '?scale=9&format=svg')))
+    const large = { ...scatter([1]), layout: { width: 3600, height: 2000 } }
+    const { file: wide } = await test().plot('alice', large, { filename: 'wide' })
+    const page = await test().ask('alice', 'GET', `/~${wide.fid.replace(':', '/')}/`)
+    expect(page.text).toContain('.png?scale=1&amp;download')
     expect(await status(image(grid_fid))).toBe(400)
     expect(await status(image('alice:99999'))).toBe(404)
   })

@@ -12,7 +12,7 @@ import { staleSinceOf } from '../../files/stale.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
-import { readLayoutSize } from '../../images/images.ts'
+import { downloadScaleOf, readLayoutSize } from '../../images/images.ts'
 import { type FigureView, openFigure, type PlotContent } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
 import { describeMissingData } from '../../plots/stream-figure.ts'
@@ -97,9 +97,9 @@ function sharedUrlOf({ page, key }: PlotPage): string {
 
 /** Renders the links to downloads. */
 function renderActions(plot: PlotPage, isEditable: boolean): string {
-  const { page, link } = plot
+  const { page, link, view, service } = plot
   const downloads = [
-    link(`${page}.png`, 'PNG', 'scale=2', 'download'),
+    link(`${page}.png`, 'PNG', `scale=${downloadScaleOf(view.figure, service.limits)}`, 'download'),
     link(`${page}.svg`, 'SVG', 'download'),
     link(`${page}.pdf`, 'PDF', 'download'),
     link(`${page}.html`, 'HTML', 'download'),
