@@ -4,7 +4,7 @@ import { registerLocale } from './locales.ts'
 import type { joinMarks } from './marks/index.ts'
 import type { Figure, PlotlyApi } from './plotly.ts'
 import type { AdditionalSteps } from './theme/core.ts'
-import type { PlacesNote } from './theme/measured.ts'
+import type { furtherChanges } from './theme/further-changes.ts'
 import { upgradeFigure } from './upgrade-figure.ts'
 
 /** Code that few charts need, loaded on demand. */
@@ -12,7 +12,7 @@ export interface AdditionalCode {
   upgrade: typeof adaptFigure
   steps: AdditionalSteps
   joinMarks: typeof joinMarks
-  placesNote: PlacesNote
+  furtherChanges: typeof furtherChanges
   watchParts: typeof watchParts
   markParts: typeof markParts
 }

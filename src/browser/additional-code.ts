@@ -4,13 +4,13 @@ import { adaptFigure } from './adapt-figure.ts'
 import { markParts, watchParts } from './chart-parts.ts'
 import { joinMarks } from './marks/index.ts'
 import { ADDITIONAL_STEPS } from './theme/additional-steps.ts'
-import { findPlacesNote } from './theme/maps.ts'
+import { furtherChanges } from './theme/further-changes.ts'
 
 globalThis.gridlineMore = {
   upgrade: adaptFigure,
   steps: ADDITIONAL_STEPS,
   joinMarks,
-  placesNote: findPlacesNote,
+  furtherChanges,
   watchParts,
   markParts,
 }

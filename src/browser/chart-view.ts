@@ -140,7 +140,7 @@ export class ChartView {
       const drawn = (await this.plotly.newPlot(chart, drawing)) as DrawnElement
       for (const event of ['plotly_relayout', 'plotly_restyle']) drawn.on(event, () => this.place.onChanged())
     }
-    const changes = this.last.withoutKept(layout, measuredChanges(chart, loaded?.placesNote))
+    const changes = this.last.withoutKept(layout, measuredChanges(chart, loaded?.furtherChanges))
     // For a shifted annotation, `relayout` draws all points again, and `react` does not.
     if (changes && this.preview)
       await this.plotly.react(chart, {
@@ -198,7 +198,7 @@ export class ChartView {
     document.body.append(sheet)
     try {
       await this.plotly.newPlot(sheet, drawing)
-      const changes = measuredChanges(sheet, loaded?.placesNote)
+      const changes = measuredChanges(sheet, loaded?.furtherChanges)
       if (changes) await this.plotly.relayout(sheet, changes)
       return await this.plotly.toImage(sheet, size)
     } finally {

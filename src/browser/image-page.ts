@@ -4,8 +4,8 @@ import { findImages, isEmbeddedImage } from '../contract/figure-images.ts'
 import { registerLocale } from './locales.ts'
 import { joinMarks } from './marks/index.ts'
 import { drawsAll, type Figure, loadGeo, loadScript, needsGeo, removeTiles, removeTitle } from './plotly.ts'
+import { furtherChanges } from './theme/further-changes.ts'
 import { applyTheme, measuredChanges, needsMeasuring } from './theme/index.ts'
-import { findPlacesNote } from './theme/maps.ts'
 import { upgradeFigure } from './upgrade-figure.ts'
 import { convertToUtc } from './zones.ts'
 
@@ -113,7 +113,7 @@ async function drawImage(figure: Figure, options: ImageOptions): Promise<string>
   try {
     const { width, height } = options
     await Plotly.newPlot(holder, { ...figure, layout: { ...figure.layout, width, height } })
-    const changes = measuredChanges(holder, findPlacesNote)
+    const changes = measuredChanges(holder, furtherChanges)
     if (changes) await Plotly.relayout(holder, changes)
     // Its pixels are kept only for a drawing that is made for an image.
     if (holder.querySelector('canvas')) return await Plotly.toImage(holder, options)

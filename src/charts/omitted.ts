@@ -1,5 +1,5 @@
 // Describes the rows and values that a chart omits, for the line below it: see docs/guide.md#themes.
-import { formatCount, formatList } from '../contract/message-texts.ts'
+import { formatCount } from '../contract/message-texts.ts'
 import { type Attributes, isObject } from './figure/figure.ts'
 import { isMissing, listOf, selectRows } from './figure/lists.ts'
 import { describeOtherTexts, dropOtherTexts, hasLabelAxis } from './other-texts.ts'
@@ -217,21 +217,18 @@ export function describeOmitted({ data, layout }: Figure): { unseen: string[]; r
     .reduce((sum, count) => sum + count, 0)
   const start = data.some(beginsAtZero) && findCutStart(layout, data)
   const zeros = countAreaGaps(data, hasLabelAxis(layout, 'x', undefined))
-  const filled = countFilledGaps(data)
   return {
     unseen,
     remarks: [
       ...(start === false ? [] : [`The axis begins at ${start}, not at zero`]),
-      ...(colorless === 0
-        ? []
-        : [
-            `${formatCount(colorless, 'row')} without ${humanizeName(String(spec?.options?.color ?? 'a color'))} ${colorless === 1 ? 'is' : 'are'} grey`,
-          ]),
-      ...(zeros === 0
-        ? []
-        : [`${formatCount(zeros, 'missing value')} ${zeros === 1 ? 'is' : 'are'} drawn as zero`]),
-      ...listEmptyMeans(data),
-      ...(filled === 0 ? [] : [`The area is filled across ${formatCount(filled, 'missing value')}`]),
+      ...remarkOn(
+        colorless,
+        'row',
+        'grey',
+        ` without ${humanizeName(String(spec?.options?.color ?? 'a color'))}`,
+      ),
+      ...remarkOn(zeros, MISSING, 'drawn as zero'),
+      ...remarkOn(countFilledGaps(data), MISSING, 'filled over'),
     ],
   }
 }
@@ -311,26 +308,19 @@ function countAreaGaps(data: readonly Attributes[], isLabels: boolean): number {
   }, 0)
 }
 
-/** Says which moving means have no value, since their series have fewer points. */
-function listEmptyMeans(data: readonly Attributes[]): string[] {
-  const names = data.flatMap(({ name, y }) => {
-    const [mean] = /\(mean of \d+\)$/.exec(String(name ?? '')) ?? []
-    const values = mean === undefined ? [] : Array.from(listOf(y))
-    return values.length > 0 && values.every(isMissing) ? [String(name)] : []
-  })
-  return names.length === 0 ? [] : [`Without a line, since there are fewer points: ${formatList(names, 3)}`]
+const MISSING = 'missing value'
+
+/** Returns what happens to some values or rows, if there are any. */
+function remarkOn(count: number, what: string, how: string, which = ''): string[] {
+  return count === 0 ? [] : [`${formatCount(count, what)}${which} ${count === 1 ? 'is' : 'are'} ${how}`]
 }
 
 /** Counts the missing values between others of areas that are filled to zero: plotly.js fills across them. */
 function countFilledGaps(data: readonly Attributes[]): number {
-  let count = 0
-  for (const { type = 'scatter', fill, y } of data) {
-    if (type !== 'scatter' || fill !== 'tozeroy') continue
-    const values = Array.from(listOf(y), isMissing)
-    const [first, last] = [values.indexOf(false), values.lastIndexOf(false)]
-    for (let k = first; k < last; k++) if (values[k]) count++
-  }
-  return count
+  return data.reduce((sum, { fill, y }) => {
+    const gaps = fill === 'tozeroy' ? Array.from(listOf(y), isMissing) : []
+    return sum + gaps.slice(gaps.indexOf(false), gaps.lastIndexOf(false)).filter(Boolean).length
+  }, 0)
 }
 
 /** Trace types that begin at zero. */

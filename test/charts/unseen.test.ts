@@ -174,13 +174,7 @@ it('values outside a requested range and gaps in areas are reported', () => {
   ]
   expect(describeOmitted({ data, layout: {} }).remarks).toEqual(['2 missing values are drawn as zero'])
   const filled = [{ fill: 'tozeroy', x: [1, 2, 3, 4], y: [null, 1, null, 2] }]
-  expect(describeOmitted({ data: filled, layout: {} }).remarks).toEqual([
-    'The area is filled across 1 missing value',
-  ])
-  const mean = [{ mode: 'lines', name: 'price (mean of 50)', x: [1, 2], y: [null, null] }]
-  expect(describeOmitted({ data: mean, layout: {} }).remarks).toEqual([
-    'Without a line, since there are fewer points: price (mean of 50)',
-  ])
+  expect(describeOmitted({ data: filled, layout: {} }).remarks).toEqual(['1 missing value is filled over'])
 })
 
 describe('texts of the data', () => {

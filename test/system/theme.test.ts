@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import type { Attributes } from '../../src/browser/theme/arrangement.ts'
 import { SCHEME_COLORS } from '../../src/browser/theme/colors.ts'
+import { furtherChanges } from '../../src/browser/theme/further-changes.ts'
 import { applyTheme, measuredChanges, needsMeasuring } from '../../src/browser/theme/index.ts'
 import { COLORS, DARK_COLORS } from '../../src/charts/figure/colors.ts'
 import { MARK_NAME } from '../../src/charts/figure/shared-names.ts'
@@ -513,6 +514,6 @@ it('the label of a vertical mark is on the side where it fits', () => {
   const layout = { meta: { theme: 'gridline' }, margin: { l: 10 }, shapes }
   const chart = { _fullLayout: { _size: { l: 10, h: 200 }, xaxis }, layout }
   expect(needsMeasuring({ data: [], layout })).toBe(true)
-  expect(measuredChanges(chart)).toEqual({ 'shapes[1].label.xanchor': 'right' })
+  expect(measuredChanges(chart, furtherChanges)).toEqual({ 'shapes[1].label.xanchor': 'right' })
   expect(needsMeasuring({ data: [], layout: { ...layout, shapes: shapes.slice(3) } })).toBe(false)
 })

@@ -104,8 +104,8 @@ export function needsAdditionalSteps({ data, layout }: Figure): boolean {
     [locale, highlight].some((setting) => setting !== undefined) ||
     isCentered === true ||
     [layout.xaxis, layout.yaxis].some((axis) => axis?.type === 'log') ||
-    [...listOf(layout.annotations)].some((annotation) =>
-      /^gridline-(?:facet|note)$/.test((annotation as Attributes)?.name),
+    [...listOf(layout.annotations), ...listOf(layout.shapes)].some((part) =>
+      /^gridline-(?:facet|note|mark)$/.test((part as Attributes)?.name),
     ) ||
     data.some((trace) => trace !== null && needsStep(trace))
   )

@@ -1,8 +1,9 @@
 /// <reference lib="dom" />
 
 // Corrections that need measured sizes, after the first drawing.
-import { MARK_NAME, SOURCE_NAME } from '../../charts/figure/shared-names.ts'
-import { type Attributes, EDGE_PIXELS, measureText, TEXT_PIXELS } from './arrangement.ts'
+import { SOURCE_NAME } from '../../charts/figure/shared-names.ts'
+import { type Attributes, EDGE_PIXELS, TEXT_PIXELS } from './arrangement.ts'
+import { type furtherChanges, hasLabelBeside } from './further-changes.ts'
 import { hasLogo, logoChanges } from './logo.ts'
 import { END_NAME } from './series.ts'
 import {
@@ -17,14 +18,11 @@ import {
 /** Height of the name of a line, in pixels. */
 const LINE_NAME_PIXELS = TEXT_PIXELS + 4
 
-/** Returns the annotation of unknown places in a drawn map; undefined if there is none. */
-export type PlacesNote = (chart: unknown, annotations: readonly Attributes[]) => Attributes | undefined
-
 /**
  * Returns layout changes that depend on the drawn sizes: overlapping names of lines, the source below the
- * axis. Undefined if there are none.
+ * axis. Undefined if there are none. `listFurther`: those that few charts need.
  */
-export function measuredChanges(chart: unknown, placesNote?: PlacesNote): Attributes | undefined {
+export function measuredChanges(chart: unknown, listFurther?: typeof furtherChanges): Attributes | undefined {
   // biome-ignore lint/suspicious/noExplicitAny: the inner data of plotly.js has no types
   const { _fullLayout: full, layout, data = [] } = chart as any
   const size = full?._size
@@ -36,9 +34,7 @@ export function measuredChanges(chart: unknown, placesNote?: PlacesNote): Attrib
   )
   if (ends.length > 1 && ends.every(({ at }) => Number.isFinite(at)))
     for (const { k, shift } of spreadNames(ends, size.h)) changes[`annotations[${k}].yshift`] = -shift
-  Object.assign(changes, markChanges(layout.shapes ?? [], full))
-  const note = placesNote?.(chart, annotations)
-  if (note) changes.annotations = [...annotations, note]
+  Object.assign(changes, listFurther?.(chart, annotations))
   // Align title, legend, axis title and source on the left.
   const axisTitle = annotations.findIndex(({ name }) => name === Y_TITLE)
   const leftShift = layout.margin.l - size.l
@@ -55,27 +51,6 @@ export function measuredChanges(chart: unknown, placesNote?: PlacesNote): Attrib
     changes[`annotations[${source}].xshift`] = leftShift
   }
   return Object.keys(changes).length > 0 ? changes : undefined
-}
-
-/** Space between a vertical mark and its label, in pixels. */
-const MARK_GAP_PIXELS = 6
-
-/** Returns whether a shape is a vertical mark with a label. */
-function hasLabelBeside({ name, label, x0, x1 }: Attributes): boolean {
-  return name === MARK_NAME && label?.text !== undefined && x0 === x1
-}
-
-/** Moves labels of vertical marks to the left of their lines, if they do not fit on the right. */
-function markChanges(shapes: readonly Attributes[], full: Attributes): Attributes {
-  const changes: Attributes = {}
-  for (const [k, shape] of shapes.entries()) {
-    const axis = full[`xaxis${String(shape.xref ?? 'x').slice(1)}`]
-    if (!hasLabelBeside(shape) || !axis?.r2p) continue
-    const at = axis.r2p(axis.type === 'log' ? Math.log10(Number(shape.x0)) : shape.x0)
-    const width = measureText(String(shape.label.text), shape.label.font?.size) + MARK_GAP_PIXELS
-    if (at + width > axis._length && at > width) changes[`shapes[${k}].label.xanchor`] = 'right'
-  }
-  return changes
 }
 
 /** Returns whether `measuredChanges` may change a figure. */

@@ -350,6 +350,10 @@ async function evaluateTrace(trace: Attributes, axes: AxisTypes, notShown: NotSh
   const { transforms: _, ...evaluated } = trace
   const trend = createTrendLine({ ...evaluated, transforms })
   if (!trend) return [evaluated]
+  if (trend.y.every((value: unknown) => value === null)) {
+    notShown.addEmptyMean(trend.name)
+    return [evaluated]
+  }
   evaluated.opacity ??= TRACE_OPACITY
   return [evaluated, trend]
 }

@@ -42,6 +42,11 @@ export class NotShown {
         this.texts.add(formatMore(left, typeof of === 'string' ? humanizeName(of) : 'value'))
   }
 
+  /** Adds a moving mean of more points than its series has. */
+  addEmptyMean(name: string): void {
+    this.texts.add(`${name}, since there are fewer points`)
+  }
+
   /** Returns the figure with the list in its metadata. */
   addTo(figure: Attributes): Attributes {
     for (const [why, { count, what }] of this.unseen)
