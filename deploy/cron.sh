@@ -10,8 +10,9 @@
 #   GRIDLINE_USER=ci
 #   GRIDLINE_API_KEY=…
 #
-# It prints nothing if all is well, and otherwise warnings about how files were read, and errors, which cron mails. A run that takes longer than the time to the
-# next one is not started twice, and is ended after an hour. A server that cannot be reached is tried again for ten minutes.
+# It prints nothing if all is well, and otherwise warnings about how files were read, and errors, which cron mails. A run
+# that takes longer than the time to the next one is not started twice, and is ended after an hour. A server that cannot
+# be reached is tried again for ten minutes.
 set -eu
 
 # cron has a short PATH.

@@ -163,21 +163,38 @@ gridline.upload(pandas.DataFrame({"a": [], "b": []}), "none")
 gridline.append(pandas.DataFrame({"t": [7, None, "'q'"]}, index=["x", "y", "z"]), "texts")
 gridline.upload(pandas.DataFrame({"zip": [123, 45], "d": ["01/02/2024", "13/02/2024"]}), "typed", types={"zip": "text", "d": "date-dmy"})
 gridline.append(pandas.DataFrame({"zip": [None, "6"], "d": [None, "2024-03-01"]}), "typed")
+gridline.upload(pandas.DataFrame({"zip": [1, 2, 3], "s": ["4712", "", "\\\\N"], "n": ["1", "2.50", None]}), "given", types={"zip": "text", "n": "number"})
+gridline.append(pandas.DataFrame({"zip": [4, 5], "s": ["", "\\\\N"], "n": ["7", ""]}), "given")
+gridline.append(pandas.DataFrame({"v": [3]}, index=["r3"]), "labelled")
+gridline.upload([{"d": pandas.NaT, "n": 1}, {"d": pandas.Timestamp("2024-01-01"), "n": pandas.NA}], "rows")
 print(1)`,
       environment,
       has('pandas'),
     )
-    const names = ['numbered', 'missing', 'texts', 'sums', 'labelled', 'kinds', 'none', 'typed']
+    const names = [
+      'numbered',
+      'missing',
+      'texts',
+      'sums',
+      'labelled',
+      'kinds',
+      'none',
+      'typed',
+      'given',
+      'rows',
+    ]
     const found = await Promise.all(names.map(cat))
     expect(found).toEqual([
       '0,1\n10,20\n30,40\n',
       'a,b\n,\n,\ny,3.0\n',
       `t\n"'a'"\ntrue\n1/2/2024\n1\n""\n\\N\n7\n\n"'q'"\n`,
       'city,year,v sum,v max\nO,1,1,1\nR,2,2,2\n',
-      'index,v\nr1,1\nr2,2\n',
+      'index,v\nr1,1\nr2,2\nr3,3\n',
       'd,t\n1.10,2024-01-01 10:30:00\n',
       'a,b\n',
       'zip,d\n123,2024-02-01\n45,2024-02-13\n,\n6,2024-03-01\n',
+      'zip,s,n\n1,4712,1\n2,"",2.50\n3,\\N,\n4,"",7\n5,\\N,\n',
+      'd,n\n,1\n2024-01-01T00:00:00,\n',
     ])
   })
 

@@ -325,17 +325,6 @@ const shapes: Shape[] = [
     /line 1 was skipped/,
   ],
   [
-    'a header of years with names missing',
-    'Name;2023;2024\nA;5;9;7;3\nB;6;2;8;9\nC;7;8;1;1\n',
-    ['Name', '2023', '2024', 'column_4', 'column_5'],
-    [
-      ['A', 5, 9, 7, 3],
-      ['B', 6, 2, 8, 9],
-      ['C', 7, 8, 1, 1],
-    ],
-    /3 names for 5 columns/,
-  ],
-  [
     'delimiters at the end of most rows',
     'id,name,note\n1,a,b\n2,c,d,\n3,e,f,\n',
     ['id', 'name', 'note'],

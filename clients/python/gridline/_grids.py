@@ -47,22 +47,24 @@ def read(name, columns=None, where=None, sort=None, limit=None, version=None, cl
     return frame
 
 
-def _encode(data, name, dump=dump_frame):
-    """Returns the bytes of rows, and a file name with the extension of their format.
+def _encode(data, name, types=None, known=None):
+    """Returns the bytes of rows, a file name with the extension of their format, and the types of columns to send.
 
-    ``dump``: writes a DataFrame, as lines of JSON or as CSV.
+    ``types``, ``known``: as in ``dump_frame``.
     """
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
         with open(path, "rb") as file:
-            return file.read(), name + os.path.splitext(path)[1]
+            return file.read(), name + os.path.splitext(path)[1], types
     if hasattr(data, "to_csv"):
         frame = data.to_frame() if hasattr(data, "to_frame") else data
-        # Lines of JSON have no names without rows.
-        if dump is dump_frame and len(frame) > 0:
-            return dump_frame(frame).encode("utf-8"), f"{name}.ndjson"
-        return (dump_csv(frame) if dump is dump_frame else dump(frame)).encode("utf-8"), f"{name}.csv"
-    return "\n".join(dump_json(row) for row in data).encode("utf-8"), f"{name}.ndjson"
+        # Dates of other forms are read by the server, from CSV. Lines of JSON have no names without rows.
+        has_dates = known is None and any(one.startswith("date") for one in (types or {}).values())
+        if len(frame) > 0 and not has_dates:
+            return dump_frame(frame, types, known).encode("utf-8"), f"{name}.ndjson", None
+        text, own = dump_csv(frame)
+        return text.encode("utf-8"), f"{name}.csv", {**own, **(types or {})} if len(frame) > 0 else types
+    return "\n".join(dump_json(row) for row in data).encode("utf-8"), f"{name}.ndjson", types
 
 
 # Content types of rows that are appended, by extension.
@@ -110,12 +112,11 @@ def upload(data, name, key=None, on_conflict="replace", public=False, folder=Non
     client = client or default_client()
     path, _, last = name.rpartition("/")
     parent = "/".join(part for part in (folder, path) if part)
-    # The types of columns can be given for CSV only.
-    body, file_name = _encode(data, last, dump_csv if types else dump_frame)
+    body, file_name, sent_types = _encode(data, last, types)
     keys = [key] if isinstance(key, str) else key
     headers = _headers(
         file_name,
-        types,
+        sent_types,
         Key=",".join(quote(one) for one in keys) if keys else None,
         On_Conflict=on_conflict,
         World_Readable="true" if public else None,
@@ -133,8 +134,8 @@ def append(data, name, client=None):
     """Appends rows to a grid; if it has a key, rows with a known key are updated. Returns the counts."""
     client = client or default_client()
     grid = client.find(name, "grids")
-    # The columns have types, as which the cells of CSV are read.
-    body, file_name = _encode(data, "rows", lambda frame: dump_csv(frame, labels=False))
+    types = {column["name"]: column["type"] for column in grid["cols"]}
+    body, file_name, _ = _encode(data, "rows", types, set(types))
     extension = os.path.splitext(file_name)[1].lower()
     if extension in OTHER_FORMATS:
         raise GridlineError(
@@ -144,7 +145,7 @@ def append(data, name, client=None):
             'Add the rows of other files with upload(..., on_conflict="append")',
         )
     headers = {"Content-Type": APPENDED_TYPES.get(extension, "text/csv")}
-    if hasattr(data, "to_csv"):
+    if hasattr(data, "to_csv") and extension == ".csv":
         headers.update({f"Gridline-{option}": value for option, value in CSV_OPTIONS.items()})
     path = f"/v2/grids/{quote(grid['fid'], safe=':')}/row"
     return client.call("POST", path, body=body, headers=headers)

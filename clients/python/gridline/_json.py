@@ -1,9 +1,8 @@
 """Texts of values and of DataFrames, in JSON and CSV: missing values are null, numbers keep their digits."""
 
-import csv
-import io
 import json
 import math
+import re
 import warnings
 
 
@@ -21,6 +20,9 @@ def _to_plain(value):
         # As numbers, times would be in units of their own.
         texts = value.astype(str).tolist()
         return _without_nat(texts)
+    # Missing values of pandas.
+    if type(value).__name__ in ("NaTType", "NAType"):
+        return None
     for name in ("tolist", "isoformat", "to_plotly_json"):
         if hasattr(value, name):
             return getattr(value, name)()
@@ -44,37 +46,89 @@ def _without_nan(value):
     return value if isinstance(value, (str, int, type(None))) else _without_nan(_to_plain(value))
 
 
-def dump_frame(frame):
-    """Returns the rows of a DataFrame as lines of JSON, one object each."""
-    columns = list(_columns_of(frame, True))
-    names = _unique_names([name for name, _ in columns])
+def dump_frame(frame, types=None, known=None):
+    """Returns the rows of a DataFrame as lines of JSON, one object each.
+
+    ``types``: types of columns by name; texts that can be read as such values are. ``known``: names of the columns that
+    an index without a name can belong to. Default: any.
+    """
+    columns = _list_columns(frame, known)
     cells = []
-    for name, (_, values) in zip(names, columns):
+    for name, values in columns:
         start = json.dumps(name) + ":"
-        cells.append([start + text for text in _dump_column(name, values)])
+        convert = _CONVERSIONS.get((types or {}).get(name), str)
+        cells.append([start + convert(text) for text in _dump_column(name, values)])
     return "\n".join("{" + ",".join(row) + "}" for row in zip(*cells))
 
 
-def dump_csv(frame, labels=True):
-    """Returns a DataFrame as CSV with a header, for columns whose types are known. ``\\N`` is a missing value.
+def dump_csv(frame):
+    """Returns a DataFrame as CSV with a header, and the types of its columns by name. ``\\N`` is a missing value."""
+    lines, types = [], {}
+    columns = [(name, values, _dump_column(name, values)) for name, values in _list_columns(frame)]
+    for name, values, texts in columns:
+        if '"\\\\N"' in texts:
+            raise ValueError(f"column {name}: the text \\N is a missing value where types of dates are given")
+        kind = values.dtype.kind
+        types[name] = "number" if kind in "iuf" else "boolean" if kind == "b" else "datetime" if kind == "M" else "text"
+    lines.append(",".join(_quote_cell(name) for name, _, _ in columns))
+    lines.extend(",".join(row) for row in zip(*([_to_cell(text) for text in texts] for _, _, texts in columns)))
+    return "\n".join(lines) + "\n", types
 
-    ``labels``: whether an index without a name is written, if it has labels.
-    """
-    columns = list(_columns_of(frame, labels and len(frame) > 0))
-    names = _unique_names([name for name, _ in columns])
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(names)
-    cells = ([_to_cell(text) for text in _dump_column(name, values)] for name, (_, values) in zip(names, columns))
-    writer.writerows(zip(*cells))
-    return out.getvalue()
+
+def _quote_cell(text):
+    return '"' + text.replace('"', '""') + '"'
 
 
 def _to_cell(text):
     """Returns a JSON value as a cell of CSV."""
     if text == "null":
         return "\\N"
-    return json.loads(text) if text.startswith('"') else text
+    return _quote_cell(json.loads(text) if text.startswith('"') else text)
+
+
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_BOOLEANS = {"true": "true", "false": "false", "1": "true", "0": "false", "": "null"}
+
+
+def _to_text(item):
+    """Returns a JSON value as a text; null stays null."""
+    return item if item.startswith('"') or item == "null" else json.dumps(item)
+
+
+def _to_number(item):
+    """Returns a text as a number, if it is one."""
+    text = json.loads(item).strip() if item.startswith('"') else item
+    return "null" if text == "" else text if _NUMBER.fullmatch(text) else item
+
+
+def _to_boolean(item):
+    """Returns a text or a number as a boolean, if it is one."""
+    text = json.loads(item).strip().lower() if item.startswith('"') else item
+    return _BOOLEANS.get(text, item)
+
+
+def _to_date(item):
+    return "null" if item == '""' else item
+
+
+# How values are written for a column of a type, by its name.
+_CONVERSIONS = {
+    "text": _to_text,
+    "number": _to_number,
+    "boolean": _to_boolean,
+    "date": _to_date,
+    "datetime": _to_date,
+}
+
+
+def _list_columns(frame, known=None):
+    """Returns the names and values of the columns of a DataFrame. An index that only counts the rows is no column."""
+    columns = list(_columns_of(frame, len(frame) > 0))
+    if known is not None and all(name is None for name in frame.index.names):
+        own = len(columns) - len(frame.columns)
+        columns = [column for k, column in enumerate(columns) if k >= own or column[0] in known]
+    names = _unique_names([name for name, _ in columns])
+    return [(name, values) for name, (_, values) in zip(names, columns)]
 
 
 def _columns_of(frame, labels):

@@ -199,10 +199,14 @@ function detectDraftName(environment: NodeJS.ProcessEnv): string {
 /** Maximum length of a repository in the name of a draft, in characters. */
 const MAX_REPOSITORY_CHARACTERS = 40
 
-/** Returns a repository as a part of a draft name. One that is long, or has other characters, gets a part of its hash. */
+/**
+ * Returns a repository as a part of a draft name. One that is long, has other characters, or whose slash can be mistaken,
+ * gets a part of its hash.
+ */
 function toNamePart(repository: string): string {
   const part = repository.replaceAll('/', '_')
-  if (/^[\w.-]+$/.test(part) && part.length <= MAX_REPOSITORY_CHARACTERS) return part
+  const isPlain = /^[A-Za-z\d.-]+\/[\w.-]+$/.test(repository)
+  if (isPlain && part.length <= MAX_REPOSITORY_CHARACTERS) return part
   const hash = createHash('sha256').update(repository).digest('hex').slice(0, 8)
   return `${part.replace(/[^\w.-]/g, '-').slice(0, MAX_REPOSITORY_CHARACTERS)}-${hash}`
 }

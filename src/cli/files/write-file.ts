@@ -1,5 +1,5 @@
 // Writes the files and folders that people name.
-import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { access, chmod, constants, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
@@ -22,9 +22,12 @@ const CLOSED_PLACE = new Set(['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'ENAMETOOLONG
  */
 export async function writeNamedFile(file: string, content: string | Uint8Array): Promise<void> {
   try {
-    const mode = replaceableModeOf(file)
-    if (mode === undefined) await writeFile(file, content)
-    else await replaceFile(file, content, mode)
+    if (!lstatSync(file, { throwIfNoEntry: false })) await writeThroughPart(file, content)
+    else {
+      const mode = replaceableModeOf(file)
+      if (mode === undefined) await writeFile(file, content)
+      else await replaceFile(file, content, mode)
+    }
   } catch (error) {
     throw toWriteProblem(file, error)
   }
@@ -34,10 +37,15 @@ export async function writeNamedFile(file: string, content: string | Uint8Array)
 async function replaceFile(file: string, content: string | Uint8Array, mode: number): Promise<void> {
   const path = realpathSync(file)
   await access(path, constants.W_OK)
-  await withPart(path, async (part) => {
+  await writeThroughPart(path, content, mode)
+}
+
+/** Writes a part that gets the name of the file once it is complete. */
+async function writeThroughPart(file: string, content: string | Uint8Array, mode?: number): Promise<void> {
+  await withPart(file, async (part) => {
     await writeFile(part, content)
-    await chmod(part, mode)
-    await rename(part, path)
+    if (mode !== undefined) await chmod(part, mode)
+    await rename(part, file)
   }).catch((error) => {
     if (!CLOSED_PLACE.has(errorCodeOf(error))) throw error
     return writeFile(file, content)
@@ -46,7 +54,7 @@ async function replaceFile(file: string, content: string | Uint8Array, mode: num
 
 /**
  * Returns the mode of a file that another one can replace: one with a single name, of the user and their group. Undefined
- * for others, for devices and pipes, and if there is none.
+ * for others, for devices, pipes and links to nothing.
  */
 function replaceableModeOf(file: string): number | undefined {
   const stats = statSync(file, { throwIfNoEntry: false })

@@ -133,10 +133,6 @@ function isLabel(row: readonly string[]): boolean {
   return /:\s*$/.test(row[0])
 }
 
-function isYear(cell: string): boolean {
-  return /^(?:19|20)\d\d$/.test(cell.trim())
-}
-
 /** Returns whether a row can be a header: several distinct names. */
 function isNameRow(row: readonly string[]): boolean {
   return row.length > 1 && new Set(row).size === row.length && row.every(isColumnName)
@@ -150,11 +146,14 @@ export function refuseRowsAbove(
   { start, before }: { start: number; before: number },
   source: string,
 ): void {
-  // Lines above a blank one, and sentences with commas, are titles.
+  // Lines above a blank one, and sentences with commas, are titles, unless they begin with a number or a date.
   const blank = rows.findLastIndex((row, k) => k < start && isBlankOrComment(row))
-  const isRow = (row: readonly string[]): boolean =>
-    row.filter((cell) => cell.trim() !== '').length > 2 && !row.slice(1).some((cell) => cell.startsWith(' '))
-  const above = rows.findIndex((row, k) => k < start && k > blank && !isLabel(row) && isRow(row))
+  const isTitle = (row: readonly string[], k: number): boolean =>
+    !isDataValue(row[0]) && (k < blank || row.slice(1).some((cell) => cell.startsWith(' ')))
+  const isRow = (row: readonly string[]): boolean => row.filter((cell) => cell.trim() !== '').length > 2
+  const above = rows.findIndex(
+    (row, k) => k < start && !isBlankOrComment(row) && !isLabel(row) && isRow(row) && !isTitle(row, k),
+  )
   if (above < 0) return
   const line = (row: number): number => (lineIndexes[row] ?? row) + 1 + before
   throw badData(
@@ -175,7 +174,7 @@ function isShortHeader({ rows, width, style }: Candidate, start: number): boolea
     above.length > 1 &&
     rows.findIndex((row) => !isBlankOrComment(row)) === start - 1 &&
     new Set(above).size === above.length &&
-    above.every((cell, k) => cell.trim() !== '' && (!isNumeric(cell) || (k > 0 && isYear(cell)))) &&
+    above.every((cell) => cell.trim() !== '' && !isNumeric(cell)) &&
     countHeaderRows(rows.slice(start)) === 0
   )
 }
