@@ -6,7 +6,7 @@ import { OBJECT_STATES } from '../objects/object-states.ts'
 import { deleteAllReferences } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { userTables } from '../schema/tables.ts'
-import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
+import type { Journal } from './audit.ts'
 import { refreshDerivedFrom } from './jobs.ts'
 import { renameInAllTables } from './rename-user.ts'
 
@@ -149,12 +149,8 @@ export class AccountWriter extends AccountReader {
     super(db)
   }
 
-  private recordEvent(owner: string, event: AuditEventName, details: AuditEvent['details'] = {}): void {
-    this.journal.add({ owner, event, details })
-  }
-
   async addUser(user: Omit<Insertable<Schema['users']>, 'name_key'>): Promise<void> {
-    this.recordEvent(user.owner, 'user.create', { is_admin: user.is_admin === 1 })
+    this.journal.record(user.owner, 'user.create', { is_admin: user.is_admin === 1 })
     const email = user.email ? lowerCaseAscii(user.email) : null
     await this.db
       .insertInto('users')
@@ -179,17 +175,17 @@ export class AccountWriter extends AccountReader {
    * update figures that refer to the user's grids.
    */
   async renameUser(owner: string, name: string): Promise<void> {
-    this.recordEvent(name, 'user.rename', { from: owner })
+    this.journal.record(name, 'user.rename', { from: owner })
     await renameInAllTables(this.db, owner, name)
   }
 
   /** Records a changed quota in the audit log; undefined: the user now has the default quota. */
   recordQuotaChange(owner: string, change: Record<string, number | null> | undefined): void {
-    this.recordEvent(owner, 'user.quota', change ?? { default: true })
+    this.journal.record(owner, 'user.quota', change ?? { default: true })
   }
 
   async setDisabled(owner: string, disabled_at: number | null): Promise<void> {
-    this.recordEvent(owner, disabled_at === null ? 'user.enable' : 'user.disable')
+    this.journal.record(owner, disabled_at === null ? 'user.enable' : 'user.disable')
     await this.db.updateTable('users').set({ disabled_at }).where('owner', '=', owner).execute()
   }
 
@@ -199,7 +195,7 @@ export class AccountWriter extends AccountReader {
    */
   async removeUser(owner: string): Promise<void> {
     const { db } = this
-    this.recordEvent(owner, 'user.delete')
+    this.journal.record(owner, 'user.delete')
     await refreshDerivedFrom(db, owner)
     const teams = await db.selectFrom('teams').select('name_key').where('owner', '=', owner).execute()
     for (const { name_key } of teams) {
@@ -264,19 +260,22 @@ export class AccountWriter extends AccountReader {
   }
 
   async addIdentity(identity: Insertable<Schema['identities']>): Promise<void> {
-    this.recordEvent(identity.owner, 'user.identity', { issuer: identity.issuer, subject: identity.subject })
+    this.journal.record(identity.owner, 'user.identity', {
+      issuer: identity.issuer,
+      subject: identity.subject,
+    })
     await this.db.insertInto('identities').values(identity).execute()
   }
 
   /** Unlinks a user from all identities: the next sign-in with their e-mail address links one again. */
   async removeIdentities(owner: string): Promise<void> {
-    this.recordEvent(owner, 'user.unlink')
+    this.journal.record(owner, 'user.unlink')
     await this.db.deleteFrom('identities').where('owner', '=', owner).execute()
   }
 
   /** Changes the e-mail address of a user, in lower case; null removes it. */
   async changeEmail(owner: string, email: string | null): Promise<void> {
-    this.recordEvent(owner, 'user.email', { email })
+    this.journal.record(owner, 'user.email', { email })
     await this.db.updateTable('users').set({ email }).where('owner', '=', owner).execute()
   }
 }

@@ -77,6 +77,11 @@ export class Journal {
   add(event: AuditEvent): void {
     this.events.push(event)
   }
+
+  /** Adds an event that is about no file. */
+  record(owner: string, event: AuditEventName, details: AuditEvent['details'] = {}): void {
+    this.add({ owner, event, details })
+  }
 }
 
 export class AuditReader {

@@ -2,7 +2,7 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Db, Schema } from '../schema/schema.ts'
 import { AccountReader } from './accounts.ts'
-import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
+import type { Journal } from './audit.ts'
 
 export type ApiKeyRow = Selectable<Schema['api_keys']>
 export type TrustRow = Selectable<Schema['oidc_trust']>
@@ -83,13 +83,9 @@ export class CredentialWriter extends CredentialReader {
     super(db)
   }
 
-  private recordEvent(owner: string, event: AuditEventName, details: AuditEvent['details'] = {}): void {
-    this.journal.add({ owner, event, details })
-  }
-
   async addKey(key: Insertable<Schema['api_keys']>): Promise<void> {
     await new AccountReader(this.db).assertUser(key.owner)
-    this.recordEvent(key.owner, 'key.create', {
+    this.journal.record(key.owner, 'key.create', {
       key: key.hash.slice(0, 12),
       name: key.name,
       scopes: key.scopes,
@@ -98,7 +94,7 @@ export class CredentialWriter extends CredentialReader {
   }
 
   async revokeKey(owner: string, hash: string): Promise<void> {
-    this.recordEvent(owner, 'key.revoke', { key: hash.slice(0, 12) })
+    this.journal.record(owner, 'key.revoke', { key: hash.slice(0, 12) })
     await this.db
       .updateTable('api_keys')
       .set({ revoked_at: Date.now() })
@@ -118,7 +114,8 @@ export class CredentialWriter extends CredentialReader {
   async addSession(session: Insertable<Schema['sessions']>): Promise<void> {
     await new AccountReader(this.db).assertUser(session.owner)
     const { owner, created_at, kind, key_hash } = session
-    if (kind === 'session') this.recordEvent(owner, 'session.open', { key: key_hash?.slice(0, 12) ?? null })
+    if (kind === 'session')
+      this.journal.record(owner, 'session.open', { key: key_hash?.slice(0, 12) ?? null })
     await this.db
       .deleteFrom('sessions')
       .where('owner', '=', owner)
@@ -133,19 +130,20 @@ export class CredentialWriter extends CredentialReader {
     if (hash !== undefined) query = query.where('hash', '=', hash)
     const { numDeletedRows } = await query.executeTakeFirst()
     if (hash === undefined && numDeletedRows > 0n)
-      this.recordEvent(owner, 'session.close', { sessions: Number(numDeletedRows) })
+      this.journal.record(owner, 'session.close', { sessions: Number(numDeletedRows) })
     return numDeletedRows > 0n
   }
 
   async addTrust(row: TrustRow): Promise<void> {
     const { id, issuer, subject, scopes } = row
-    this.recordEvent(row.username, 'trust.add', { id, issuer, subject, scopes })
+    this.journal.record(row.username, 'trust.add', { id, issuer, subject, scopes })
     await this.db.insertInto('oidc_trust').values(row).execute()
   }
 
   async removeTrust(id: string): Promise<void> {
     const row = await this.db.selectFrom('oidc_trust').selectAll().where('id', '=', id).executeTakeFirst()
-    if (row) this.recordEvent(row.username, 'trust.remove', { id, issuer: row.issuer, subject: row.subject })
+    if (row)
+      this.journal.record(row.username, 'trust.remove', { id, issuer: row.issuer, subject: row.subject })
     await this.db.deleteFrom('oidc_trust').where('id', '=', id).execute()
   }
 
