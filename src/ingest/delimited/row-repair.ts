@@ -14,7 +14,7 @@ import { CR, LF } from '../values/characters.ts'
 import type { Dialect } from '../values/dialect.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import { MALFORMED, NEEDS_MORE_TEXT, type ScannedRows, type TextBlock } from './scanned-rows.ts'
-import { mayHoldDelimiter, removeSurplusCell } from './surplus-cell.ts'
+import { removeSurplusCell } from './surplus-cell.ts'
 
 /** Delimiters that a single row may use instead of the table's. */
 const OTHER_DELIMITERS = [
@@ -198,10 +198,8 @@ export class RowRepair {
     const { width } = rows
     if (collapse || trailing > 0) return 'kept'
     const reading = repairRecord(buf, row, end, { cells: width + 1, width, style })
-    if (!reading) return 'kept'
-    if (mayHoldDelimiter(buf, reading, { profile, delimiter: style.delimiter })) return 'ambiguous'
-    const cells = removeSurplusCell(buf, reading, profile)
-    if (!cells) return 'kept'
+    const cells = reading && removeSurplusCell(buf, reading, { profile, delimiter: style.delimiter })
+    if (!cells || cells === 'ambiguous') return cells ?? 'kept'
     rows.setCells(cells)
     const text = excerpt(buf.subarray(row, end), 60)
     this.warnings.countLine(

@@ -80,7 +80,7 @@ function looksLikeTable(rows: string[][]): boolean {
   // Titles from spreadsheets: a text and empty cells.
   if (rows.every((row) => row.slice(1).every((cell) => cell.trim() === ''))) return false
   // Labels with values, also padded with empty cells.
-  if (width === 2 && rows.every((row) => /:\s*$/.test(row[0]))) return false
+  if (width === 2 && rows.every(isLabel)) return false
   const used = first.map((_, k) => rows.some((row) => row[k].trim() !== ''))
   if (rows.every((row) => row.some((cell, k) => used[k] && cell.trim() === ''))) return false
   if (width > 2) return true
@@ -129,6 +129,7 @@ function findHeaderAbove({ rows, width }: Candidate, start: number): number | un
   return at
 }
 
+/** Returns whether a row begins with a label: `Station:`. */
 function isLabel(row: readonly string[]): boolean {
   return /:\s*$/.test(row[0])
 }
@@ -227,9 +228,7 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
   const title = (row: string[]): boolean => {
     const filled = row.filter((cell) => cell.trim() !== '').length
     // A label with its value.
-    return (
-      filled === 1 || (filled === 2 && used > 3 && (/:\s*$/.test(row[0]) || /:\s*$/.test(rows[first][0])))
-    )
+    return filled === 1 || (filled === 2 && used > 3 && (isLabel(row) || isLabel(rows[first])))
   }
   const mostly = (row: string[]): boolean =>
     row.length >= width && row.filter((cell) => cell.trim() !== '').length > used / 2
@@ -276,16 +275,17 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
  */
 function skipLabels({ rows, width }: Candidate, first: number): number {
   if (width !== 2) return first
-  const isLabel = (row: string[]): boolean => row.length === 2 && /^\D/.test(row[0]) && row[1].trim() !== ''
+  const isNamedValue = (row: string[]): boolean =>
+    row.length === 2 && /^\D/.test(row[0]) && row[1].trim() !== ''
   for (let k = first + 1; k <= first + MAX_LABEL_LINES && k + 2 < rows.length; k++) {
-    if (!isLabel(rows[k - 1])) return first
+    if (!isNamedValue(rows[k - 1])) return first
     const [header, ...data] = rows.slice(k)
     const named = header.length === 2 && header.every((cell) => cell.trim() !== '' && !isDataValue(cell))
     const below = data.filter((row) => row.length > 1)
     if (!named || below.length < 2 || k < first + 2) continue
     const isData = (row: string[]): boolean => row.every((cell) => isDataValue(cell))
     // A name over values is already a header.
-    if (!rows.slice(first, k).every((row) => isDataValue(row[1]) || /:\s*$/.test(row[0]))) return first
+    if (!rows.slice(first, k).every((row) => isDataValue(row[1]) || isLabel(row))) return first
     if (
       below.every(isData) &&
       rows.slice(first, k).some((row) => isDataValue(row[1])) &&
