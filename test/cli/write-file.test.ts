@@ -1,4 +1,4 @@
-// Output files: replaced as a whole, with the same mode, behind links.
+// Output files that are written again keep their mode and their links.
 import {
   chmodSync,
   linkSync,

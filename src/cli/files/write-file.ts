@@ -22,46 +22,47 @@ const CLOSED_PLACE = new Set(['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'ENAMETOOLONG
  */
 export async function writeNamedFile(file: string, content: string | Uint8Array): Promise<void> {
   try {
-    if (!lstatSync(file, { throwIfNoEntry: false })) await writeThroughPart(file, content)
-    else {
-      const mode = replaceableModeOf(file)
-      if (mode === undefined) await writeFile(file, content)
-      else await replaceFile(file, content, mode)
-    }
+    const place = replaceablePlaceOf(file)
+    if (place) await writeThroughPart(place, content)
+    else await writeFile(file, content)
   } catch (error) {
     throw toWriteProblem(file, error)
   }
 }
 
-/** Replaces a file by another one with the same name and mode. */
-async function replaceFile(file: string, content: string | Uint8Array, mode: number): Promise<void> {
-  const path = realpathSync(file)
-  await access(path, constants.W_OK)
-  await writeThroughPart(path, content, mode)
-}
-
-/** Writes a part that gets the name of the file once it is complete. */
-async function writeThroughPart(file: string, content: string | Uint8Array, mode?: number): Promise<void> {
-  await withPart(file, async (part) => {
-    await writeFile(part, content)
-    if (mode !== undefined) await chmod(part, mode)
-    await rename(part, file)
-  }).catch((error) => {
-    if (!CLOSED_PLACE.has(errorCodeOf(error))) throw error
-    return writeFile(file, content)
-  })
+/** Path of a file that can be replaced, and its mode; without one, there is no file yet. */
+interface ReplaceablePlace {
+  path: string
+  mode?: number
 }
 
 /**
- * Returns the mode of a file that another one can replace: one with a single name, of the user and their group. Undefined
+ * Returns the place of a file that another one can replace: one with a single name, of the user and their group. Undefined
  * for others, for devices, pipes and links to nothing.
  */
-function replaceableModeOf(file: string): number | undefined {
+function replaceablePlaceOf(file: string): ReplaceablePlace | undefined {
+  if (!lstatSync(file, { throwIfNoEntry: false })) return { path: file }
   const stats = statSync(file, { throwIfNoEntry: false })
   if (!stats?.isFile() || stats.nlink !== 1) return undefined
   const isOwn =
     stats.uid === (process.getuid?.() ?? stats.uid) && stats.gid === (process.getgid?.() ?? stats.gid)
-  return isOwn ? stats.mode & 0o7777 : undefined
+  return isOwn ? { path: realpathSync(file), mode: stats.mode & 0o7777 } : undefined
+}
+
+/** Writes a part that gets the name of the file once it is complete, and the mode of a former one. */
+async function writeThroughPart(
+  { path, mode }: ReplaceablePlace,
+  content: string | Uint8Array,
+): Promise<void> {
+  if (mode !== undefined) await access(path, constants.W_OK)
+  await withPart(path, async (part) => {
+    await writeFile(part, content)
+    if (mode !== undefined) await chmod(part, mode)
+    await rename(part, path)
+  }).catch((error) => {
+    if (!CLOSED_PLACE.has(errorCodeOf(error))) throw error
+    return writeFile(path, content)
+  })
 }
 
 /** Converts an error of writing a file to a Problem. */
