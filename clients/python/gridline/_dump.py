@@ -122,29 +122,23 @@ _CONVERSIONS = {
 
 
 def _list_columns(frame, known=None):
-    """Returns the names and values of the columns of a DataFrame. An index that only counts the rows is no column."""
-    columns = list(_columns_of(frame, len(frame) > 0))
-    if known is not None and all(name is None for name in frame.index.names):
-        own = len(columns) - len(frame.columns)
-        columns = [column for k, column in enumerate(columns) if k >= own or column[0] in known]
+    """Returns the names and values of the columns of a DataFrame. An index that only counts the rows is no column.
+
+    ``known``: as in ``dump_frame``.
+    """
+    index, columns = frame.index, []
+    is_named = any(name is not None for name in index.names)
+    has_labels = len(frame) > 0 and (index.nlevels > 1 or index.dtype.kind not in "iu")
+    for level in range(index.nlevels if is_named or has_labels else 0):
+        name = index.names[level]
+        missing = f"level_{level}" if index.nlevels > 1 else "index"
+        if is_named or known is None or missing in known:
+            values = index.get_level_values(level).to_series()
+            columns.append((missing if name is None else _name_of(name), values))
+    for position, name in enumerate(frame.columns):
+        columns.append((_name_of(name), frame.iloc[:, position]))
     names = _unique_names([name for name, _ in columns])
     return [(name, values) for name, (_, values) in zip(names, columns)]
-
-
-def _columns_of(frame, labels):
-    """Yields the name and the values of the columns of a DataFrame. An index that only counts the rows is no column.
-
-    ``labels``: whether other indexes without a name are columns.
-    """
-    index = frame.index
-    is_named = any(name is not None for name in index.names)
-    if is_named or (labels and (index.nlevels > 1 or index.dtype.kind not in "iu")):
-        for level in range(index.nlevels):
-            name = index.names[level]
-            missing = f"level_{level}" if index.nlevels > 1 else "index"
-            yield missing if name is None else _name_of(name), index.get_level_values(level).to_series()
-    for position, name in enumerate(frame.columns):
-        yield _name_of(name), frame.iloc[:, position]
 
 
 def _name_of(name):

@@ -6,7 +6,7 @@ import warnings
 from urllib.parse import quote
 
 from ._client import GridlineError, default_client
-from ._json import dump_csv, dump_frame, dump_json
+from ._dump import dump_csv, dump_frame, dump_json
 
 
 def read(name, columns=None, where=None, sort=None, limit=None, version=None, client=None):
@@ -74,7 +74,6 @@ APPENDED_TYPES = {
     ".ndjson": "application/x-ndjson",
     ".jsonl": "application/x-ndjson",
 }
-
 
 # Extensions of files whose rows cannot be appended.
 OTHER_FORMATS = {".json", ".geojson", ".xlsx", ".ods", ".parquet", ".arrow", ".feather", ".zip", ".tar", ".gz"}

@@ -7,7 +7,7 @@ import webbrowser
 from urllib.parse import quote
 
 from ._client import GridlineError, default_client
-from ._json import dump_json
+from ._dump import dump_json
 
 SHARINGS = ("private", "secret", "public")
 
