@@ -1,5 +1,4 @@
 // Changes columns and type of an existing chart, and keeps its design: see docs/guide.md#create-plots.
-
 import {
   type Attributes,
   type Figure,

@@ -55,7 +55,7 @@ export function streamWithData(view: FigureView): Bytes {
   return streamEvaluated(view, streamWithOptions(view, true, false))
 }
 
-/** Maximum size of a figure whose transforms are evaluated: it is parsed as a whole. */
+/** Maximum size of a figure with transforms, in bytes: evaluating them takes the parsed figure. */
 const MAX_TRANSFORMED_BYTES = 32 * 1024 * 1024
 
 /** Evaluates the transforms in the JSON text of a figure. Throws `too_large`. */

@@ -76,7 +76,7 @@ export async function resolveSignature(
   return { ...ownerPrincipal(fid.owner), version, isAborted: principal.isAborted }
 }
 
-/** Returns a file that is not in the trash; undefined if there is none. */
+/** Returns a file, unless it is missing or in the trash. */
 async function findActive(readers: Readers, { owner, idlocal }: Fid): Promise<FileRow | undefined> {
   const file = await readers.files.get(owner, idlocal)
   const visible = file && (await resolveVisibleFile(readers, file, ownerPrincipal(owner)))
