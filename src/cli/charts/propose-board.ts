@@ -1,6 +1,6 @@
 // Proposes a board for a table: numbers, charts, a table and filters, each with the reason for it.
 import { groupColumnsByKind } from '../../charts/normalize/choose-type.ts'
-import { choosePeriod, isLevel, MAX_DATES } from '../../charts/normalize/measures.ts'
+import { choosePeriod, isLevel, MAX_DATES, type Period } from '../../charts/normalize/measures.ts'
 import { quoteColumnName } from '../../charts/spec/column-names.ts'
 import type { Column } from '../../charts/spec/options.ts'
 import { isMomentType } from '../../contract/column-types.ts'
@@ -57,6 +57,19 @@ interface Measure {
   why: string
 }
 
+/** Columns of a grid that tell what a board of it can show. */
+interface Contents {
+  measures: readonly Measure[]
+  /** The first column of dates or years. */
+  time: ColumnDescription | undefined
+  /** Period in which many dates are collected; undefined for years. */
+  period: Period | undefined
+  /** Columns of repeated labels, those with few values first. */
+  groups: readonly ColumnDescription[]
+  /** The column whose labels become bars. */
+  labels: ColumnDescription | undefined
+}
+
 /**
  * Proposes a board for a grid, which its file names `grid`. `cols`: its columns. Throws nothing: a table without numbers,
  * dates and labels gets its rows.
@@ -66,47 +79,57 @@ export function proposeBoard(
   cols: readonly Column[],
   { filename, row_count, columns }: GridDescription,
 ): ProposedBoard {
-  const statisticsOf = (one: Column): ColumnDescription | undefined =>
-    columns.find(({ name }) => name === one.name)
+  const contents = selectContents(cols, columns)
+  const charts = nameCharts(proposeCharts(contents, row_count), grid, filename)
+  return {
+    title: `${filename} report`,
+    filters: proposeFilters(contents),
+    rows: [
+      {
+        shows: 'text',
+        why: 'says what the board is about; change it',
+        row: { text: describeTable(row_count, contents.time) },
+      },
+      proposeNumbers(grid, contents),
+      ...charts.map(({ name, shows, why }) => ({ shows, why, row: [{ plot: name }], chart: name })),
+      proposeTable(grid, contents),
+    ],
+    charts: charts.map(({ name, chart }) => ({ name, chart })),
+  }
+}
+
+function selectContents(cols: readonly Column[], columns: readonly ColumnDescription[]): Contents {
   const describe = (list: readonly Column[]): ColumnDescription[] =>
-    list.flatMap((one) => statisticsOf(one) ?? []).filter(({ rows, nulls }) => nulls < rows)
+    list
+      .flatMap((one) => columns.find(({ name }) => name === one.name) ?? [])
+      .filter(({ rows, nulls }) => nulls < rows)
   const kinds = groupColumnsByKind(cols)
   const [time] = describe(kinds.dates).filter(({ distinct }) => distinct > 1)
-  const measures = describe(kinds.numbers)
-    .filter(({ name, distinct }) => !POSITION.test(name) && distinct > 1)
-    .slice(0, MAX_NUMBERS)
-    .map(toMeasure)
-  const groups = describe(kinds.texts)
+  const texts = describe(kinds.texts)
+  const groups = texts
     .filter(
       ({ distinct, rows, distinct_is_exact }) => distinct_is_exact && distinct > 1 && distinct <= rows / 2,
     )
     .sort((a, b) => a.distinct - b.distinct)
-  const labels = groups[0] ?? describe(kinds.texts).find(({ distinct }) => distinct > 1)
-  const charts: ProposedChart[] = []
-  const title = `${filename} report`
-  const rows: ProposedRow[] = []
-  const add = (shows: string, why: string, row: object | object[]): void => {
-    rows.push({ shows, why, row })
+  return {
+    measures: describe(kinds.numbers)
+      .filter(({ name, distinct }) => !POSITION.test(name) && distinct > 1)
+      .slice(0, MAX_NUMBERS)
+      .map(toMeasure),
+    time,
+    period: time && choosePeriod(time.type, time.min, time.max),
+    groups,
+    labels: groups[0] ?? texts.find(({ distinct }) => distinct > 1),
   }
-  const addChart = (suffix: string, shows: string, why: string, chart: Omit<ChartFile, 'grid'>): void => {
-    const slug = slugOf(`${filename} ${suffix}`)
-    const isTaken = (one: string): boolean =>
-      charts.some((other) => other.name.toLowerCase() === one.toLowerCase())
-    const name = isTaken(slug) ? `${slug}-${charts.length + 1}` : slug
-    charts.push({ name, chart: { grid, ...chart } })
-    rows.push({ shows, why, row: [{ plot: name }], chart: name })
-  }
-  const period = time && choosePeriod(time.type, time.min, time.max)
-  add('text', 'says what the board is about; change it', { text: describeTable(row_count, time) })
-  add(
-    ['number of rows', ...measures.map(({ column, aggregate }) => `${aggregate} of ${column.name}`)].join(
-      ', ',
-    ),
-    [
-      'how much there is, with the change since the version before',
-      ...measures.map(({ column, why }) => `${column.name}: ${why}`),
-    ].join('; '),
-    [
+}
+
+function proposeNumbers(grid: string, { measures, time, period }: Contents): ProposedRow {
+  const shown = measures.map(({ column, aggregate }) => `${aggregate} of ${column.name}`)
+  const reasons = measures.map(({ column, why }) => `${column.name}: ${why}`)
+  return {
+    shows: ['number of rows', ...shown].join(', '),
+    why: ['how much there is, with the change since the version before', ...reasons].join('; '),
+    row: [
       { number: grid, value: 'count', title: 'Rows', change: true },
       ...measures.map(({ column, aggregate }) => ({
         number: grid,
@@ -115,72 +138,133 @@ export function proposeBoard(
         ...(time && isMomentType(time.type) && { spark: time.name, per: period ?? 'day' }),
       })),
     ],
-  )
+  }
+}
+
+/** A chart without name. Its name and file are made of that of the grid and `suffix`. */
+interface UnnamedChart {
+  suffix: string
+  shows: string
+  why: string
+  chart: Omit<ChartFile, 'grid'>
+}
+
+function proposeCharts(
+  { measures, time, period, groups, labels }: Contents,
+  rowCount: number,
+): UnnamedChart[] {
   const [first, second] = measures
-  if (time && first) {
-    const by = groups.find(({ distinct }) => distinct <= MAX_SERIES)
-    const isDate = isMomentType(time.type)
-    const isRepeated = time.distinct < time.rows - time.nulls || time.distinct > MAX_DATES
-    addChart(
-      `by ${time.name}`,
-      `line of ${first.column.name} by ${time.name}`,
-      `${time.name} has dates or years${by ? `; ${by.name} has ${by.distinct} values, which become series` : ''}${isRepeated ? `; the ${first.aggregate} per ${isDate && period ? period : 'year'}` : ''}`,
-      {
-        type: 'line',
-        options: {
-          x: time.name,
-          y: quoteColumnName(first.column.name),
-          ...(by && { by: by.name }),
-          ...(isRepeated && { aggregate: first.aggregate }),
-          ...(isRepeated && isDate && period && { per: period }),
-        },
-      },
+  if (!first) return []
+  const charts: UnnamedChart[] = []
+  if (time)
+    charts.push(
+      proposeLine(
+        first,
+        time,
+        period,
+        groups.find(({ distinct }) => distinct <= MAX_SERIES),
+      ),
     )
-  }
-  if (labels && first) {
-    const isRepeated = labels.distinct < labels.rows - labels.nulls
-    addChart(
-      `by ${labels.name}`,
-      `bars of ${first.column.name} by ${labels.name}`,
-      `${labels.name} has ${formatCount(labels.distinct, 'value')}${labels.distinct > MAX_BARS ? `; the ${MAX_BARS} largest` : ''}`,
-      {
-        type: 'bar',
-        options: {
-          x: labels.name,
-          y: quoteColumnName(first.column.name),
-          ...(isRepeated && { aggregate: first.aggregate }),
-          ...(labels.distinct > MAX_BARS && { top: MAX_BARS }),
-        },
-      },
-    )
-  }
-  if (first && second && row_count <= MAX_POINTS)
-    addChart(
-      `${first.column.name} and ${second.column.name}`,
-      `points of ${first.column.name} and ${second.column.name}`,
-      'whether two numbers have to do with each other',
-      { type: 'scatter', options: { x: first.column.name, y: quoteColumnName(second.column.name) } },
-    )
-  else if (first && !time && !labels)
-    addChart(`${first.column.name}`, `histogram of ${first.column.name}`, 'how the only numbers are spread', {
-      type: 'histogram',
-      options: { x: first.column.name },
+  if (labels) charts.push(proposeBars(first, labels))
+  const { name } = first.column
+  if (second && rowCount <= MAX_POINTS)
+    charts.push({
+      suffix: `${name} and ${second.column.name}`,
+      shows: `points of ${name} and ${second.column.name}`,
+      why: 'whether two numbers have to do with each other',
+      chart: { type: 'scatter', options: { x: name, y: quoteColumnName(second.column.name) } },
     })
+  else if (!time && !labels)
+    charts.push({
+      suffix: name,
+      shows: `histogram of ${name}`,
+      why: 'how the only numbers are spread',
+      chart: { type: 'histogram', options: { x: name } },
+    })
+  return charts
+}
+
+/** `by`: the column whose values become series. */
+function proposeLine(
+  { column, aggregate }: Measure,
+  time: ColumnDescription,
+  period: Period | undefined,
+  by: ColumnDescription | undefined,
+): UnnamedChart {
+  const isRepeated = time.distinct < time.rows - time.nulls || time.distinct > MAX_DATES
+  return {
+    suffix: `by ${time.name}`,
+    shows: `line of ${column.name} by ${time.name}`,
+    why: `${time.name} has dates or years${by ? `; ${by.name} has ${by.distinct} values, which become series` : ''}${isRepeated ? `; the ${aggregate} per ${period ?? 'year'}` : ''}`,
+    chart: {
+      type: 'line',
+      options: {
+        x: time.name,
+        y: quoteColumnName(column.name),
+        ...(by && { by: by.name }),
+        ...(isRepeated && { aggregate }),
+        ...(isRepeated && period && { per: period }),
+      },
+    },
+  }
+}
+
+function proposeBars({ column, aggregate }: Measure, labels: ColumnDescription): UnnamedChart {
+  const isRepeated = labels.distinct < labels.rows - labels.nulls
+  const isCut = labels.distinct > MAX_BARS
+  return {
+    suffix: `by ${labels.name}`,
+    shows: `bars of ${column.name} by ${labels.name}`,
+    why: `${labels.name} has ${formatCount(labels.distinct, 'value')}${isCut ? `; the ${MAX_BARS} largest` : ''}`,
+    chart: {
+      type: 'bar',
+      options: {
+        x: labels.name,
+        y: quoteColumnName(column.name),
+        ...(isRepeated && { aggregate }),
+        ...(isCut && { top: MAX_BARS }),
+      },
+    },
+  }
+}
+
+/** Names charts, each differently: names of files may ignore case. */
+function nameCharts(
+  charts: readonly UnnamedChart[],
+  grid: string,
+  filename: string,
+): (ProposedChart & Pick<UnnamedChart, 'shows' | 'why'>)[] {
+  const taken = new Set<string>()
+  return charts.map((one, k) => {
+    const slug = slugOf(`${filename} ${one.suffix}`)
+    const name = taken.has(slug.toLowerCase()) ? `${slug}-${k + 1}` : slug
+    taken.add(name.toLowerCase())
+    return { ...one, name, chart: { grid, ...one.chart } }
+  })
+}
+
+function proposeTable(grid: string, { measures: [first], time }: Contents): ProposedRow {
   const sorted = time ?? first?.column
-  const order = sorted && formatSortKey({ name: sorted.name, descending: true })
-  add(
-    'table of 10 rows',
-    time ? 'the latest rows' : first ? `the rows with the largest ${first.column.name}` : 'the first rows',
-    { table: grid, ...(order && { sort: order }), limit: 10 },
-  )
-  const filters = groups
+  const sort = sorted && formatSortKey({ name: sorted.name, descending: true })
+  return {
+    shows: 'table of 10 rows',
+    why: time
+      ? 'the latest rows'
+      : first
+        ? `the rows with the largest ${first.column.name}`
+        : 'the first rows',
+    row: { table: grid, ...(sort && { sort }), limit: 10 },
+  }
+}
+
+function proposeFilters({ groups }: Contents): ProposedBoard['filters'] {
+  return groups
     .filter(({ distinct, name }) => distinct <= MAX_FILTER_VALUES && name !== '')
     .slice(0, MAX_FILTERS)
     .map(({ name, distinct }) => ({
       column: name,
       why: `${formatCount(distinct, 'value')}, each in several rows`,
     }))
-  return { title, filters, rows, charts }
 }
 
 function toMeasure(column: ColumnDescription): Measure {
