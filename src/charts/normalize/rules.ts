@@ -57,23 +57,14 @@ export async function assertCompatibleOptions(
   chart: ChartColumnResolver,
   type: ChartType,
   options: ChartOptions,
-  { x, ys, by, facets, animate }: ChartColumns,
+  columns: ChartColumns,
 ): Promise<void> {
-  const { aggregate, stack, top, trend, y2, zone, per } = options
-  const isSet = (name: keyof ChartOptions): boolean => options[name] !== undefined && options[name] !== false
-  for (const [first, second, why] of INCOMPATIBLE_OPTIONS)
-    if (isSet(first) && isSet(second))
-      throw createUsageError(
-        `${flagOf(first)} and ${flagOf(second)} cannot be used together${why === undefined ? '' : `: ${why}`}`,
-      )
+  const { x, ys, facets, animate } = columns
+  const { aggregate, stack, trend, y2, zone, per } = options
+  assertCombined(options)
   if (facets.length > 2) throw createUsageError('--facet accepts one column, or two: rows and columns')
-  if (trend !== undefined) assertTrend(trend)
+  if (trend !== undefined) assertTrend(trend, x)
   if (options.locale !== undefined) assertLocale(options.locale, '--locale')
-  if (trend === 'linear' && hasLabels(x))
-    throw createUsageError(
-      '--trend linear needs numbers or dates on the x axis',
-      'For labels, use --trend mean:3: it follows the order of the points.',
-    )
   if (y2 !== undefined && (stack === 'center' || x?.uid === ''))
     throw createUsageError(
       `--y2 cannot be used with ${stack === 'center' ? '--stack center' : `--x ${COLUMN_NAMES_AXIS}`}`,
@@ -84,14 +75,29 @@ export async function assertCompatibleOptions(
     throw createUsageError('--aggregate needs --x: rows with the same x become one point')
   if (zone !== undefined) assertZone(zone, x)
   if (per !== undefined) assertPeriod(x, options)
-  if (top !== undefined && !by && type !== 'bar' && !hasTrait(type, 'slices'))
-    throw createUsageError('--top without --by can only be used with --type bar or pie or donut')
-  if (top !== undefined && !by && (!x || ys.length > 1))
-    throw createUsageError('--top needs --x, and one column of --y')
-  if (top === 0) throw createUsageError('--top must be at least 1')
+  assertTop(type, options, columns)
   if (hasTrait(type, 'spread') && type !== 'histogram')
     for (const column of x ? [x, ...ys] : ys)
       await chart.resolveNumber(x === column ? '--x' : '--y', column.name)
+}
+
+/** Throws `usage` for two options that cannot be combined. */
+function assertCombined(options: ChartOptions): void {
+  const isSet = (name: keyof ChartOptions): boolean => options[name] !== undefined && options[name] !== false
+  for (const [first, second, why] of INCOMPATIBLE_OPTIONS)
+    if (isSet(first) && isSet(second))
+      throw createUsageError(
+        `${flagOf(first)} and ${flagOf(second)} cannot be used together${why === undefined ? '' : `: ${why}`}`,
+      )
+}
+
+/** Throws `usage` if there is nothing of which --top could show the largest. */
+function assertTop(type: ChartType, { top }: ChartOptions, { x, ys, by }: ChartColumns): void {
+  if (top === undefined) return
+  if (!by && type !== 'bar' && !hasTrait(type, 'slices'))
+    throw createUsageError('--top without --by can only be used with --type bar or pie or donut')
+  if (!by && (!x || ys.length > 1)) throw createUsageError('--top needs --x, and one column of --y')
+  if (top === 0) throw createUsageError('--top must be at least 1')
 }
 
 /** Throws `bad_data` or `usage` if rows would overlap, labels would not fit, or values suit no such chart. */
@@ -99,25 +105,60 @@ export async function assertReadable(
   values: ChartValues,
   type: ChartType,
   options: ChartOptions,
-  { x, ys, by, facets, dash, animate, id }: ChartColumns,
+  columns: ChartColumns,
   names: readonly string[],
 ): Promise<void> {
-  const { aggregate, stack, logX, logY } = options
-  const isMap = hasColumnAxes(type, options)
-  const isAcross = x !== undefined && x.uid === ''
-  if (isAcross && !aggregate && (hasTrait(type, 'single') || hasTrait(type, 'joined')))
-    await values.assertOneRowPerSeries(parseColumnNames(options.y ?? '', names)[0], by, ...facets, animate)
+  const { x, ys, by } = columns
+  await assertFewMarks(values, type, columns)
+  if (!options.aggregate) await assertDistinctRows(values, type, options, columns, names)
+  await assertScales(values, type, options, columns)
+  if (options.logX && x) await values.noteNotPositive([x], '--log-x')
+  if (options.logY && !options.aggregate) await values.noteNotPositive(ys, '--log-y')
+  if (x) await values.assertMarksExist(x)
+  await values.assertHighlightsExist(by, x, ys)
+  if (x) await values.assertLabelsExist(x, by)
+}
+
+/** Throws `usage` for more facets, frames, sides or labels than can be read. */
+async function assertFewMarks(
+  values: ChartValues,
+  type: ChartType,
+  { x, by, facets, animate }: ChartColumns,
+): Promise<void> {
   if (type === 'pyramid' && by) await values.assertTwoSides(by)
   if (facets.length > 0) await values.assertFewFacets(facets)
   if (animate) await values.assertFewFrames(animate)
   if (by) await values.noteSmallSeries(by)
   const hasAxis = !hasTrait(type, 'no axes') || hasTrait(type, 'slices') || type === 'radar'
   if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
-  if (!aggregate && x && hasTrait(type, 'single')) await values.assertUnique(id ?? x, by, ...facets, animate)
+}
+
+/** Throws `bad_data` if rows that are not aggregated would be drawn over each other. */
+async function assertDistinctRows(
+  values: ChartValues,
+  type: ChartType,
+  options: ChartOptions,
+  { x, ys, by, facets, dash, animate, id }: ChartColumns,
+  names: readonly string[],
+): Promise<void> {
+  if (!x) return
+  const isJoined = hasTrait(type, 'joined')
+  if (x.uid === '' && (hasTrait(type, 'single') || isJoined))
+    await values.assertOneRowPerSeries(parseColumnNames(options.y ?? '', names)[0], by, ...facets, animate)
+  if (hasTrait(type, 'single')) await values.assertUnique(id ?? x, by, ...facets, animate)
   // Days of a time zone are other ones.
-  if (!aggregate && !options.zone && x?.type === 'datetime' && type === 'calendar')
-    await values.assertOneRowPerDay(x)
-  if (!aggregate && x && isMap) await values.assertUnique(x, ys[0])
+  if (!options.zone && x.type === 'datetime' && type === 'calendar') await values.assertOneRowPerDay(x)
+  if (hasColumnAxes(type, options)) await values.assertUnique(x, ys[0])
+  if (isJoined && facets.length === 0 && !dash) await values.noteRepeatedX(x, by)
+}
+
+/** Throws `usage` or `bad_data` for values that do not suit an axis or a stack: parts of a whole, or lengths from zero. */
+async function assertScales(
+  values: ChartValues,
+  type: ChartType,
+  { aggregate, stack, logY }: ChartOptions,
+  { ys, by }: ChartColumns,
+): Promise<void> {
   const isSeveral = by !== undefined || ys.length > 1
   const isStacked = stack === undefined ? type === 'area' && isSeveral : stack !== 'none'
   if (logY && hasTrait(type, 'from zero'))
@@ -132,25 +173,18 @@ export async function assertReadable(
         ? 'Use --type bar, or --aggregate sum or count.'
         : 'Use --stack none, or --aggregate sum or count.',
     )
-  if (!aggregate && isStacked && type === 'area') {
-    await values.assertOneSign(ys)
-    await values.noteMissing(ys)
-  }
-  if (!aggregate && hasTrait(type, 'whole')) await values.assertNotNegative(ys, withArticle(type))
-  if (!aggregate && (stack === 'percent' || stack === 'center'))
-    await values.assertNotNegative(ys, `--stack ${stack}`)
   if (stack === 'percent' && !isSeveral && type !== 'histogram')
     throw createUsageError(
       '--stack percent needs several series',
       'Give several columns with --y, or the series with --by.',
     )
-  if (!aggregate && x && hasTrait(type, 'joined') && facets.length === 0 && !dash)
-    await values.noteRepeatedX(x, by)
-  if (logX && x) await values.noteNotPositive([x], '--log-x')
-  if (logY && !aggregate) await values.noteNotPositive(ys, '--log-y')
-  if (x) await values.assertMarksExist(x)
-  await values.assertHighlightsExist(by, x, ys)
-  if (x) await values.assertLabelsExist(x, by)
+  if (aggregate) return
+  if (isStacked && type === 'area') {
+    await values.assertOneSign(ys)
+    await values.noteMissing(ys)
+  }
+  if (hasTrait(type, 'whole')) await values.assertNotNegative(ys, withArticle(type))
+  if (stack === 'percent' || stack === 'center') await values.assertNotNegative(ys, `--stack ${stack}`)
 }
 
 /** Returns whether aggregated values can be summed to a whole. */
@@ -160,13 +194,18 @@ function isAdditive(aggregate: ChartOptions['aggregate']): boolean {
 
 const TREND_PATTERN = /^(?:linear|mean:(\d{1,5}))$/
 
-/** Throws `usage` for an unknown trend. */
-function assertTrend(trend: string): void {
+/** Throws `usage` for an unknown trend, or one that the x axis does not have. */
+function assertTrend(trend: string, x: Column | undefined): void {
   const [kind, window] = TREND_PATTERN.exec(trend) ?? []
   if (kind === undefined || Number(window) < 2)
     throw createUsageError(
       `--trend ${trend}: expected linear or mean:N`,
       'mean:7 draws the mean of 7 points.',
+    )
+  if (trend === 'linear' && hasLabels(x))
+    throw createUsageError(
+      '--trend linear needs numbers or dates on the x axis',
+      'For labels, use --trend mean:3: it follows the order of the points.',
     )
 }
 
