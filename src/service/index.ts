@@ -156,7 +156,7 @@ async function loadServerModules(): Promise<void> {
     import('./derivations/refresh.ts'),
     import('./refreshes/refresh-from-url.ts'),
     import('./alerts/deliver.ts'),
-    import('./mailings/send.ts'),
+    import('./mailings/run.ts'),
     import('./alerts/look.ts'),
     import('./accounts/token-exchange.ts'),
   ])

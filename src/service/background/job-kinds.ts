@@ -213,7 +213,7 @@ async function deliver(service: DeliveryService, held: LeasedJob): Promise<numbe
 
 /** Sends a chart or board that is due. */
 async function mail(service: MailingService, held: LeasedJob): Promise<number | undefined> {
-  const { runMailing } = await import('../mailings/send.ts')
+  const { runMailing } = await import('../mailings/run.ts')
   const { owner, key: id } = held.job
   return keepLease(held, () => runMailing(service, { owner, id }, held.write))
 }
