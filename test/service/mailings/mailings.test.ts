@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { defaultLimits } from '../../../src/contract/limits.ts'
 import { createService } from '../../../src/service/index.ts'
 import { nextTime, parseSchedule } from '../../../src/service/mailings/schedule.ts'
 import { runs } from '../../support/property-runs.ts'
@@ -393,7 +394,7 @@ describe('mailings', () => {
     gone.add('gone@example.com')
     const to = ['a@example.com', 'gone@example.com', 'b@example.com', 'a@example.com']
     const json = { to, every: 'day', at: '07:00' }
-    const { id } = (await test.ask('alice', 'POST', `/v2/files/${board}/mailings`, { json })).json
+    const { id } = (await test.ask('alice', 'POST', `/v2/files/${plot}/mailings`, { json })).json
     await pass(24)
     for (let k = 0; k < 4; k++) await pass(0.2)
     expect(mails.flatMap((mail) => mail.to)).toEqual(['a@example.com', 'b@example.com'])
@@ -463,11 +464,18 @@ describe('mailings', () => {
   })
 
   it('repeated attempts that fail use up no e-mails of the day', async () => {
-    const to = Array.from({ length: 10 }, (_, k) => `a${k}@example.com`)
+    const to = ['a@example.com', 'b@example.com', 'c@example.com']
     const json = { to, every: 'day', at: '07:00' }
-    const { id } = (await test.ask('alice', 'POST', `/v2/files/${board}/mailings`, { json })).json
+    const { id } = (await test.ask('alice', 'POST', `/v2/files/${plot}/mailings`, { json })).json
     isRefusing = true
     await pass(25)
+    // Enough for one other attempt is left.
+    const { emails_per_day } = defaultLimits
+    const used = emails_per_day - 2 * to.length
+    const taken = await test.service.store.write(['alice'], ({ accounts }) =>
+      accounts.takeQuota('alice', 'emails', used, emails_per_day),
+    )
+    expect(taken).toBe(used)
     for (let k = 0; k < 7; k++) await pass(0.2)
     isRefusing = false
     await pass(0.2)
