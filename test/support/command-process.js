@@ -24,6 +24,9 @@ process.emitWarning = (warning, ...more) => {
   if (!/on garbage collection/.test(String(warning))) emitWarning.call(process, warning, ...more)
 }
 
+// Timers and databases that a command has left must not keep this process when its tests have ended.
+process.on('disconnect', process.exit.bind(process, 0))
+
 // What runs on must not do more.
 process.exit = (code) => {
   exit(code ?? process.exitCode ?? 0)
