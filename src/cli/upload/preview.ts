@@ -7,9 +7,10 @@ import { gridNameOf, isNotice } from '../../contract/formats.ts'
 import { readLimits } from '../../contract/limits.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { filetypeLabel, type GridDiff } from '../../contract/resources/index.ts'
+import type { IngestResult } from '../../ingest/index.ts'
 import type { Context } from '../core/context.ts'
 import { type DiffInput, diffWithFile, parseKey } from '../files/diff-inputs.ts'
-import { makeRepeatable, openInput } from '../files/input.ts'
+import { type Input, makeRepeatable, openInput } from '../files/input.ts'
 import { loadLocalGrid } from '../files/local-data.ts'
 import { toParseOptions } from '../files/parse-options.ts'
 import type { TableView } from '../output/view.ts'
@@ -71,6 +72,12 @@ function formatChanges(changes: NonNullable<Preview['changes']>): string {
   return parts.length > 0 ? parts.join(', ') : 'no rows'
 }
 
+/** A table of a file, and its place in the file. */
+interface ReadTable {
+  path: string[]
+  ingested: IngestResult
+}
+
 /**
  * Returns what an upload would do, a row for each table of the file, and prints its warnings. The server
  * performs the upload and rolls it back, unless the local file is enough to tell: it is unchanged, or new on
@@ -78,68 +85,37 @@ function formatChanges(changes: NonNullable<Preview['changes']>): string {
  */
 export async function preview(
   context: Context,
-  { file, folders }: LocalFile,
+  local: LocalFile,
   options: UploadOptions,
   sender: Sender,
 ): Promise<Preview[]> {
+  const { file, folders } = local
   if (isAddress(file))
     throw new Problem('usage', '--dry-run cannot be used with a URL', {
       hint: `Download the file first: curl ${file} | gridline upload - --dry-run`,
     })
   const input = await makeRepeatable(await openInput(file))
-  const { ingestFile } = await import('../../ingest/index.ts')
   const fileName = sentNameOf(file, options.name)
-  const reading = {
-    ...toParseOptions(options, input.name),
-    fileName,
-    limits: readLimits(context.environment),
-  }
-  const { tables, warnings } = await ingestFile(input.open(), reading, () => ({ slice() {} }))
-  const all = [
-    ...warnings,
-    ...tables.flatMap(({ path, ingested }) =>
-      ingested.warnings.map((text) => (path.length > 0 ? `${path.join('/')}: ${text}` : text)),
-    ),
-  ]
+  const { tables, warnings } = await readTables(context, input, fileName, options)
   const name = gridNameOf(fileName)
-  if (options.plot !== undefined) {
-    const [{ assertChart }, { refuseChart }] = await Promise.all([
-      import('../charts/charts.ts'),
-      import('./chart.ts'),
-    ])
-    if (tables.length === 1) await assertChart(name, tables[0].ingested.columns, options.plot, options)
-    await refuseChart(context, { file, folders }, options.plot, options)
-  }
+  if (options.plot !== undefined) await tryChart(context, local, options.plot, options, name, tables)
   const client = await context.client()
-  const { path, parent } = await resolveDestination(client, options, { file, folders })
+  const { path, parent } = await resolveDestination(client, options, local)
   const target = await lookupOrUndefined(client, path, parent)
-  const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
-  const isNameless = file === '-' && options.name === undefined
-  // A new grid on this machine is as it is read here. Anything else depends on what is stored, and on quotas.
-  const { server } = await context.connect()
-  const { draft, key, checks, unpivot } = options
-  const isKnown =
-    server === undefined && !target && [draft, key, checks, unpivot].every((option) => option === undefined)
-  const isSettled = isSame || isNameless || isKnown
-  const tried = isSettled ? undefined : await sender.dryRun({ file, folders }, input)
-  const doubts = all.filter((warning) => !isNotice(warning))
-  if (!tried && options.strict && doubts.length > 0)
-    throw new Problem('bad_data', `${input.name}: ${doubts.slice(0, 10).join('; ')}`, {
-      hint: 'Warnings are errors with --strict.',
-    })
-  context.messages.warnAll(tried?.warnings ?? all, input.name)
+  const isSame = target !== undefined && (await sender.isUnchanged(local))
+  const isSettled = isSame || (await isKnownHere(context, file, options, target !== undefined))
+  const tried = isSettled ? undefined : await sender.dryRun(local, input)
+  if (!tried && options.strict) assertNoDoubts(warnings, input.name)
+  context.messages.warnAll(tried?.warnings ?? warnings, input.name)
   const isNothing = isSame || tried?.action === 'unchanged'
   const rule = conflictRuleOf(options)
   const would = isNothing ? 'nothing' : options.draft !== undefined ? 'draft' : target ? rule : 'create'
+  const isReplaced = would === 'replace' && tables.length === 1
   // Columns that become rows, and types of amounts in a grid of numbers, are known only then.
-  const isTold = unpivot !== undefined || (would === 'replace' && tables.length === 1)
+  const isTold = options.unpivot !== undefined || isReplaced
   const changed = isTold && tried && 'cols' in tried.file ? tried.file : undefined
   const isCompared =
-    would === 'replace' &&
-    tables.length === 1 &&
-    unpivot === undefined &&
-    file !== '-' &&
-    target?.filetype === 'grid'
+    isReplaced && options.unpivot === undefined && file !== '-' && target?.filetype === 'grid'
   const changes =
     isCompared && tables[0].ingested.rows <= MAX_COMPARED_ROWS
       ? await countChanges(context, { client, fid: target.fid }, file, options)
@@ -155,10 +131,73 @@ export async function preview(
       name: column,
       type,
     })),
-    warnings: all,
+    warnings,
     target: target ? { fid: formatFid(parseFid(target.fid)!), filetype: target.filetype } : null,
     changes,
   }))
+}
+
+/** Reads a file. The warnings name the tables that they are about. */
+async function readTables(
+  context: Context,
+  input: Input,
+  fileName: string | undefined,
+  options: UploadOptions,
+): Promise<{ tables: ReadTable[]; warnings: string[] }> {
+  const { ingestFile } = await import('../../ingest/index.ts')
+  const reading = {
+    ...toParseOptions(options, input.name),
+    fileName,
+    limits: readLimits(context.environment),
+  }
+  const { tables, warnings } = await ingestFile(input.open(), reading, () => ({ slice() {} }))
+  const ofTables = tables.flatMap(({ path, ingested }) =>
+    ingested.warnings.map((text) => (path.length > 0 ? `${path.join('/')}: ${text}` : text)),
+  )
+  return { tables, warnings: [...warnings, ...ofTables] }
+}
+
+/** Throws if the chart of an upload could not be made. */
+async function tryChart(
+  context: Context,
+  local: LocalFile,
+  plot: NonNullable<UploadOptions['plot']>,
+  options: UploadOptions,
+  name: string,
+  tables: readonly ReadTable[],
+): Promise<void> {
+  const [{ assertChart }, { refuseChart }] = await Promise.all([
+    import('../charts/charts.ts'),
+    import('./chart.ts'),
+  ])
+  if (tables.length === 1) await assertChart(name, tables[0].ingested.columns, plot, options)
+  await refuseChart(context, local, plot, options)
+}
+
+/**
+ * Returns whether a file that is read here is enough to tell what its upload does: a new grid on this machine. Anything
+ * else depends on what is stored, and on quotas.
+ */
+async function isKnownHere(
+  context: Context,
+  file: string,
+  { name, draft, key, checks, unpivot }: UploadOptions,
+  isTaken: boolean,
+): Promise<boolean> {
+  if (file === '-' && name === undefined) return true
+  const { server } = await context.connect()
+  return (
+    server === undefined && !isTaken && [draft, key, checks, unpivot].every((option) => option === undefined)
+  )
+}
+
+/** Throws `bad_data` for warnings, but not for notices. */
+function assertNoDoubts(warnings: readonly string[], source: string): void {
+  const doubts = warnings.filter((warning) => !isNotice(warning))
+  if (doubts.length > 0)
+    throw new Problem('bad_data', `${source}: ${doubts.slice(0, 10).join('; ')}`, {
+      hint: 'Warnings are errors with --strict.',
+    })
 }
 
 /** Counts how a file differs from the grid that it would replace; null if that cannot be said. */
