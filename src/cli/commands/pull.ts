@@ -95,76 +95,132 @@ export const command = defineCommand({
     const entries: TreeEntry[] = []
     for (const { fid } of files)
       entries.push(...(await listTree(client, await client.call('files.get', { fid }))))
-    const format = options.format ?? 'csv'
-    const { where, sort } = options
-    const query = { where, sort }
-    const { definitions, leftOut } = options.definitions
-      ? await formatDefinitions(context, client, entries)
-      : NO_DEFINITIONS
-    const items = entries
-      .filter(({ file: { fid, filetype } }) => {
-        const isData = filetype === 'grid' || filetype === 'plot'
-        return (isData && !leftOut.has(fid)) || definitions.has(fid)
-      })
-      .map(({ file, folders }) => {
-        const extension = file.filetype === 'grid' ? format : 'json'
-        const definition = definitions.get(file.fid)
-        const names = [...folders, definition?.file ?? `${file.filename}.${extension}`].map(toSafeFileName)
-        return { file, subject: names.join('/'), path: join(directory, ...names), text: definition?.text }
-      })
-    const boards = entries.filter(({ file }) => file.filetype === 'dashboard').length
-    if (boards > 0 && !options.definitions)
-      context.messages.note(
-        `left out: ${formatCount(boards, 'board')}; --definitions writes boards, charts and queries as the files that upload reads`,
-      )
-    const paths = new Set<string>()
-    const duplicate = items.find(({ path }) => paths.size === paths.add(path).size)
-    if (duplicate) throw new Problem('conflict', `two files have the same path ${duplicate.path}`)
-    if (!options.dryRun && items.length > 0) makeFolder(directory)
-    for (const { file, folders } of entries)
-      if (file.filetype === 'fold' && !options.dryRun) {
-        const folder = join(directory, ...[...folders, file.filename].map(toSafeFileName))
-        assertNoLink(folder, directory)
-        makeFolder(folder)
-      }
-    const state = new DownloadRecords(directory)
+    const items = await selectItems(context, client, entries, directory, options)
+    if (!options.dryRun) {
+      if (items.length > 0) makeFolder(directory)
+      makeFolders(entries, directory)
+    }
+    const records = new DownloadRecords(directory)
     const result = await runEach(
       items,
-      async ({ file, path, text }) => {
-        const { fid } = file
-        const content = { fid, ...(text === undefined && { version: client.versionOf(fid), ...query }) }
-        const isSame = text === undefined ? state.isCurrent(path, file, content) : hasText(path, text)
-        if (!options.force && isSame) {
-          if (text !== undefined) state.record(path, content)
-          return { path, fid, action: 'unchanged' }
-        }
-        const checkOurs = (): void => {
-          if (!options.force && !state.isOurs(path)) throw changedError(path)
-        }
-        // A pull that was interrupted has left files that are not recorded: with the same bytes, they are ours.
-        if (options.dryRun) {
-          const isUnknown = state.mayBeCurrent(path, content) || !state.isOurs(path)
-          const mayBeKept = !options.force && text === undefined && isUnknown
-          const isKept =
-            mayBeKept && (await hasBytes(path, await download(client, file, { format, ...query })))
-          if (!isKept) checkOurs()
-          return { path, fid, action: isKept ? 'unchanged' : 'would download' }
-        }
-        const bytes = text === undefined ? await download(client, file, { format, ...query }) : [text]
-        const begin = (part: string): void => state.begin(path, part, content)
-        const hasChanged = await writeDownload(bytes, file, path, directory, checkOurs, begin)
-        state.record(path, content)
-        return { path, fid, action: hasChanged || options.force ? 'downloaded' : 'unchanged' }
-      },
+      (item) => pullItem({ client, directory, records, options }, item),
       options.jobs ?? DEFAULT_JOBS,
     )
-    if (!options.dryRun && result.items.length > 0) state.save()
-    if (!options.dryRun) removeLeftParts(items.map(({ path }) => path))
+    if (!options.dryRun) {
+      if (result.items.length > 0) records.save()
+      removeLeftParts(items.map(({ path }) => path))
+    }
     const allFailures = [...failures, ...result.failures]
     if (result.items.length === 0 && allFailures.length === 1) throw allFailures[0].problem
     return { items: result.items, view, failures: allFailures, empty: 'Nothing to download.' }
   },
 })
+
+interface PullOptions {
+  format?: Format
+  where?: string
+  sort?: string
+  force?: boolean
+  definitions?: boolean
+  dryRun?: boolean
+}
+
+/** A file to download. */
+interface Item {
+  file: FileMeta
+  /** Names below the directory. */
+  subject: string
+  /** Path of the local file. */
+  path: string
+  /** Its text if it is written as a definition. */
+  text?: string
+}
+
+/** Returns the files to download. Throws `conflict` if two have one path. Says which are left out. */
+async function selectItems(
+  context: Context,
+  client: Client,
+  entries: readonly TreeEntry[],
+  directory: string,
+  options: PullOptions,
+): Promise<Item[]> {
+  const { definitions, leftOut } = options.definitions
+    ? await formatDefinitions(context, client, entries)
+    : NO_DEFINITIONS
+  const items = entries
+    .filter(({ file: { fid, filetype } }) => {
+      const isData = filetype === 'grid' || filetype === 'plot'
+      return (isData && !leftOut.has(fid)) || definitions.has(fid)
+    })
+    .map(({ file, folders }) => {
+      const extension = file.filetype === 'grid' ? formatOf(options) : 'json'
+      const definition = definitions.get(file.fid)
+      const names = [...folders, definition?.file ?? `${file.filename}.${extension}`].map(toSafeFileName)
+      return { file, subject: names.join('/'), path: join(directory, ...names), text: definition?.text }
+    })
+  const boards = entries.filter(({ file }) => file.filetype === 'dashboard').length
+  if (boards > 0 && !options.definitions)
+    context.messages.note(
+      `left out: ${formatCount(boards, 'board')}; --definitions writes boards, charts and queries as the files that upload reads`,
+    )
+  const paths = new Set<string>()
+  const duplicate = items.find(({ path }) => paths.size === paths.add(path).size)
+  if (duplicate) throw new Problem('conflict', `two files have the same path ${duplicate.path}`)
+  return items
+}
+
+function formatOf({ format = 'csv' }: PullOptions): Format {
+  return format
+}
+
+/** Creates the folders of the server, also empty ones. */
+function makeFolders(entries: readonly TreeEntry[], directory: string): void {
+  for (const { file, folders } of entries) {
+    if (file.filetype !== 'fold') continue
+    const folder = join(directory, ...[...folders, file.filename].map(toSafeFileName))
+    assertNoLink(folder, directory)
+    makeFolder(folder)
+  }
+}
+
+interface Pull {
+  client: Client
+  directory: string
+  records: DownloadRecords
+  options: PullOptions
+}
+
+/** Downloads a file, or says what would happen to it. Throws `conflict` if that would replace a changed file. */
+async function pullItem(
+  { client, directory, records, options }: Pull,
+  { file, path, text }: Item,
+): Promise<{ path: string; fid: string; action: string }> {
+  const { fid } = file
+  const { where, sort, force = false, dryRun } = options
+  const content = { fid, ...(text === undefined && { version: client.versionOf(fid), where, sort }) }
+  const isSame = text === undefined ? records.isCurrent(path, file, content) : hasText(path, text)
+  if (!force && isSame) {
+    if (text !== undefined) records.record(path, content)
+    return { path, fid, action: 'unchanged' }
+  }
+  const read = (): Promise<AsyncIterable<Uint8Array>> =>
+    download(client, file, { format: formatOf(options), where, sort })
+  const checkOurs = (): void => {
+    if (!force && !records.isOurs(path)) throw changedError(path)
+  }
+  if (dryRun) {
+    // A pull that was interrupted has left files that are not recorded: with the same bytes, they are ours.
+    const isUnknown = records.mayBeCurrent(path, content) || !records.isOurs(path)
+    const isKept = !force && text === undefined && isUnknown && (await hasBytes(path, await read()))
+    if (!isKept) checkOurs()
+    return { path, fid, action: isKept ? 'unchanged' : 'would download' }
+  }
+  const bytes = text === undefined ? await read() : [text]
+  const begin = (part: string): void => records.begin(path, part, content)
+  const hasChanged = await writeDownload(bytes, file, path, directory, checkOurs, begin)
+  records.record(path, content)
+  return { path, fid, action: hasChanged || force ? 'downloaded' : 'unchanged' }
+}
 
 /** Creates the error for a local file that would be lost. */
 function changedError(path: string): Problem {
