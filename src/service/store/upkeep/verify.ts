@@ -11,6 +11,7 @@ import {
 } from '../aggregates/grids.ts'
 import { storedContentOf } from '../aggregates/plots.ts'
 import { loadDecompressed } from '../aggregates/slice-json.ts'
+import type { VersionRow } from '../aggregates/versions.ts'
 import { type BlobRef, blobIdOf } from '../objects/blobs.ts'
 import { readObjectBatches } from '../objects/object-rows.ts'
 import { OBJECT_STATES } from '../objects/object-states.ts'
@@ -215,7 +216,7 @@ async function verifyGrid(
     report(tail.message)
     return
   }
-  const tailRows = tail.reduce((sum, row) => sum + row.rows, 0)
+  const tailRows = sumRows(tail)
   if (tailRows !== grid.tail_rows) report(`${tailRows} appended rows, expected ${grid.tail_rows}`)
   const longest = Math.max(0, ...columns.map(({ rows }) => rows)) + tailRows
   if (longest !== grid.row_count) report(`${longest} rows, expected ${grid.row_count}`)
@@ -241,73 +242,95 @@ function ignoreProblem(error: unknown): undefined {
 /** Verifies that the figures, columns and slices of all versions of a file are complete. */
 async function verifyVersions(
   store: Store,
-  { owner, idlocal, filetype, content_version }: FileRow,
+  file: FileRow,
   damagedNames: ReadonlySet<string>,
   result: VerifyResult,
   report: ReportFileDamage,
 ): Promise<void> {
   const seen = new Set<string>()
+  for await (const row of readVersions(store, file)) {
+    result.versions++
+    const label = row.version < 0 ? `draft ${-row.version}` : `version ${row.version}`
+    const reportVersion = (what: string): void => report(`${label}${what}`)
+    const check = async (part: VersionPart, name: string): Promise<void> => {
+      const key = `${part.blob.owner} ${contentKeyOf(part)}`
+      if (seen.has(key)) return
+      seen.add(key)
+      await verifyPart(store, part, damagedNames, (what) => reportVersion(`: ${name} ${what}`))
+    }
+    await verifyVersion(store, file, row, check, reportVersion)
+  }
+}
+
+/** Reads the drafts and versions of a file. */
+async function* readVersions(store: Store, { owner, idlocal }: FileRow): AsyncGenerator<VersionRow> {
+  yield* await store.read(({ versions }) => versions.listDrafts(owner, idlocal))
   for (let before: number | undefined; ; ) {
     const from = before
     const rows = await store.read(({ versions }) => versions.list(owner, idlocal, from, BATCH_ROWS))
-    const drafts =
-      from === undefined ? await store.read(({ versions }) => versions.listDrafts(owner, idlocal)) : []
-    for (const row of [...drafts, ...rows]) {
-      before = row.version
-      result.versions++
-      const label = row.version < 0 ? `draft ${-row.version}` : `version ${row.version}`
-      if (row.version > content_version) report(`${label} is later than the current one`)
-      const check = async (
-        slice: Pick<SliceRef, 'blob' | 'bytes'> & { rows?: number; packOffset?: number },
-        name: string,
-      ): Promise<void> => {
-        const key = `${slice.blob.owner} ${contentKeyOf(slice)}`
-        if (seen.has(key)) return
-        seen.add(key)
-        if (damagedNames.has(blobIdOf(slice.blob)))
-          report(`${label}: ${name} is damaged (blob ${slice.blob.hash.slice(0, 12)})`)
-        else {
-          const text = await loadDecompressed(store.blobs, slice).catch(ignoreProblem)
-          if (text?.length !== slice.bytes || (slice.rows !== undefined && countValues(text) !== slice.rows))
-            report(`${label}: ${name} has the wrong length`)
-        }
-        await yieldToEventLoop()
-      }
-      if (row.hash !== null && row.bytes !== null)
-        await check({ blob: { owner, hash: row.hash }, bytes: row.bytes }, 'its figure')
-      const isPast = filetype === 'grid' && row.version !== content_version
-      if (!isPast && (filetype === 'grid' || row.kept_at === null)) continue
-      const { grid, tail, slices, columns } = await store.read(async ({ grids, versions }) => ({
-        grid: isPast ? await grids.get(owner, idlocal) : undefined,
-        // verifyGrid reports damaged tail rows.
-        tail: isPast ? await grids.loadTail(owner, idlocal).catch(ignoreProblem) : [],
-        slices: await versions.listSlicesIn(row),
-        columns: await versions.listColumnsIn(row),
-      }))
-      if (!tail) continue
-      const appended = grid?.epoch === row.epoch ? tail.reduce((sum, tailRow) => sum + tailRow.rows, 0) : 0
-      const lengths = new Map<string, number>()
-      for (const [uid, columnSlices] of slices) {
-        for (const [seq, slice] of columnSlices.entries()) {
-          if (slice.seq !== seq) report(`${label}: the slices of column ${uid} are not numbered from 0`)
-          await check(slice, `column ${uid}`)
-        }
-        lengths.set(
-          uid,
-          columnSlices.reduce((sum, slice) => sum + slice.rows, appended),
-        )
-      }
-      if (!isPast) continue
-      if (columns.length !== (row.types ?? '').length)
-        report(`${label}: ${columns.length} columns, expected ${row.types?.length}`)
-      if (columns.some(({ position }, k) => position !== k)) report(`${label}: its columns are not in order`)
-      const minRows = row.ragged ? 0 : (row.row_count ?? 0)
-      for (const { uid, name } of columns)
-        if ((lengths.get(uid) ?? appended) < minRows)
-          report(`${label}: column ${name} has ${lengths.get(uid) ?? appended} rows, expected ${minRows}`)
-    }
+    yield* rows
     if (rows.length < BATCH_ROWS) return
+    before = rows.at(-1)!.version
   }
+}
+
+/** A figure or a slice of a version. */
+type VersionPart = Pick<SliceRef, 'blob' | 'bytes'> & { rows?: number; packOffset?: number }
+
+async function verifyPart(
+  store: Store,
+  part: VersionPart,
+  damagedNames: ReadonlySet<string>,
+  report: ReportFileDamage,
+): Promise<void> {
+  if (damagedNames.has(blobIdOf(part.blob))) report(`is damaged (blob ${part.blob.hash.slice(0, 12)})`)
+  else {
+    const text = await loadDecompressed(store.blobs, part).catch(ignoreProblem)
+    if (text?.length !== part.bytes || (part.rows !== undefined && countValues(text) !== part.rows))
+      report('has the wrong length')
+  }
+  await yieldToEventLoop()
+}
+
+async function verifyVersion(
+  store: Store,
+  { owner, idlocal, filetype, content_version }: FileRow,
+  row: VersionRow,
+  check: (part: VersionPart, name: string) => Promise<void>,
+  report: ReportFileDamage,
+): Promise<void> {
+  if (row.version > content_version) report(' is later than the current one')
+  if (row.hash !== null && row.bytes !== null)
+    await check({ blob: { owner, hash: row.hash }, bytes: row.bytes }, 'its figure')
+  const isPast = filetype === 'grid' && row.version !== content_version
+  if (!isPast && (filetype === 'grid' || row.kept_at === null)) return
+  const { grid, tail, slices, columns } = await store.read(async ({ grids, versions }) => ({
+    grid: isPast ? await grids.get(owner, idlocal) : undefined,
+    // verifyGrid reports damaged tail rows.
+    tail: isPast ? await grids.loadTail(owner, idlocal).catch(ignoreProblem) : [],
+    slices: await versions.listSlicesIn(row),
+    columns: await versions.listColumnsIn(row),
+  }))
+  if (!tail) return
+  const appended = grid?.epoch === row.epoch ? sumRows(tail) : 0
+  for (const [uid, columnSlices] of slices)
+    for (const [seq, slice] of columnSlices.entries()) {
+      if (slice.seq !== seq) report(`: the slices of column ${uid} are not numbered from 0`)
+      await check(slice, `column ${uid}`)
+    }
+  if (!isPast) return
+  if (columns.length !== (row.types ?? '').length)
+    report(`: ${columns.length} columns, expected ${row.types?.length}`)
+  if (columns.some(({ position }, k) => position !== k)) report(': its columns are not in order')
+  const minRows = row.ragged ? 0 : (row.row_count ?? 0)
+  for (const { uid, name } of columns) {
+    const rows = sumRows(slices.get(uid) ?? []) + appended
+    if (rows < minRows) report(`: column ${name} has ${rows} rows, expected ${minRows}`)
+  }
+}
+
+function sumRows(parts: readonly { rows: number }[]): number {
+  return parts.reduce((sum, { rows }) => sum + rows, 0)
 }
 
 /** Counts the values in the JSON of a slice; NaN if it is damaged. */
