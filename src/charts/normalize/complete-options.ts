@@ -70,46 +70,73 @@ export async function completed(
   const { type, reason, suggestions } = isOpen
     ? await chooseType(columns, findColumn(next.x), next, distinct)
     : { type: requested, suggestions: [] }
-  if (next.x === undefined && next.lat === undefined && needsX(type, options))
-    next.x = chooseX(type, columns, options)?.name
-  if (next.y === undefined && needsY(type, next)) {
-    next.y = chooseY(type, columns, next)
-    if (hasTrait(type, 'joined') && next.y !== undefined)
-      next.y = await selectComparable(parseColumnNames(next.y, names), distinct)
+  const chart: OpenChart = { type, isOpen, given: options, columns, names, distinct }
+  await chooseAxes(chart, next)
+  if (isOpen) {
+    if (type === 'bar') await cutLabels(chart, next)
+    await joinRows(chart, next, findColumn(next.x))
+    if (type === 'bar' && next.y === undefined) next.aggregate = 'count'
   }
-  // With more labels than fit on an axis, show only the largest values.
-  if (isOpen && type === 'bar' && options.x === undefined && next.x !== undefined && next.top === undefined) {
-    const labels = await distinct(next.x)
-    if (labels && labels.distinct > MAX_LABELS) next.top = MAX_AUTO_BARS
-  }
-  // With several rows per x, draw several series or aggregate.
-  if (
-    isOpen &&
-    next.x !== undefined &&
-    next.by === undefined &&
-    (next.aggregate === undefined || next.aggregate === 'none')
-  ) {
-    const counts = await distinct(next.x)
-    if (counts && counts.distinct < counts.rows && type !== 'scatter' && type !== 'histogram') {
-      const group = await findSeriesColumn(columns.texts, next, counts, distinct)
-      if (group && type === 'line') {
-        next.by = group
-        next.y = next.y && quoteColumnName(parseColumnNames(next.y, names)[0])
-      } else if (next.y !== undefined)
-        combineRows(type, next, { names, x: findColumn(next.x), counts, isYOpen: options.y === undefined })
-    }
-  }
-  if (isOpen && type === 'bar' && next.y === undefined) next.aggregate = 'count'
-  const flags = [
+  return { type, options: next, chosenFlags: formatChosenFlags(chart, next), reason, suggestions }
+}
+
+/** A chart whose options are chosen. */
+interface OpenChart {
+  type: ChartType
+  /** Whether the type was chosen, not requested. */
+  isOpen: boolean
+  /** Options of the user. */
+  given: ChartOptions
+  columns: ReturnType<typeof groupColumnsByKind>
+  /** Names of all columns. */
+  names: readonly string[]
+  distinct: CountDistinct
+}
+
+async function chooseAxes(
+  { type, given, columns, names, distinct }: OpenChart,
+  next: ChartOptions,
+): Promise<void> {
+  if (next.x === undefined && next.lat === undefined && needsX(type, given))
+    next.x = chooseX(type, columns, given)?.name
+  if (next.y !== undefined || !needsY(type, next)) return
+  next.y = chooseY(type, columns, next)
+  if (hasTrait(type, 'joined') && next.y !== undefined)
+    next.y = await selectComparable(parseColumnNames(next.y, names), distinct)
+}
+
+/** With more labels than fit on an axis, shows only the largest values. */
+async function cutLabels({ given, distinct }: OpenChart, next: ChartOptions): Promise<void> {
+  if (given.x !== undefined || next.x === undefined || next.top !== undefined) return
+  const labels = await distinct(next.x)
+  if (labels && labels.distinct > MAX_LABELS) next.top = MAX_AUTO_BARS
+}
+
+/** With several rows per x, draws several series, or aggregates. */
+async function joinRows(chart: OpenChart, next: ChartOptions, x: Column | undefined): Promise<void> {
+  const { type, given, columns, names, distinct } = chart
+  const isAggregated = next.aggregate !== undefined && next.aggregate !== 'none'
+  if (next.x === undefined || next.by !== undefined || isAggregated) return
+  const counts = await distinct(next.x)
+  if (!counts || counts.distinct >= counts.rows || type === 'scatter' || type === 'histogram') return
+  const group = await findSeriesColumn(columns.texts, next, counts, distinct)
+  if (group && type === 'line') {
+    next.by = group
+    next.y = next.y && quoteColumnName(parseColumnNames(next.y, names)[0])
+  } else if (next.y !== undefined)
+    combineRows(type, next, { names, x, counts, isYOpen: given.y === undefined })
+}
+
+function formatChosenFlags({ type, isOpen, given }: OpenChart, next: ChartOptions): string {
+  return [
     ...(isOpen ? [`--type ${type}`] : []),
     ...(['x', 'y', 'by', 'aggregate', 'per', 'top'] as const).flatMap((name) =>
-      next[name] !== undefined && next[name] !== options[name]
+      next[name] !== undefined && next[name] !== given[name]
         ? [`--${name} ${quoteShellWord(String(next[name]))}`]
         : [],
     ),
-    ...(next.horizontal && !options.horizontal ? ['--horizontal'] : []),
-  ]
-  return { type, options: next, chosenFlags: flags.join(' '), reason, suggestions }
+    ...(next.horizontal && !given.horizontal ? ['--horizontal'] : []),
+  ].join(' ')
 }
 
 /** A chart with several rows per x. */
