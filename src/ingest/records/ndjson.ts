@@ -1,6 +1,6 @@
 // Reads newline-delimited JSON.
 import { Problem } from '../../contract/errors.ts'
-import { defaultLimits, formatBytes } from '../../contract/limits.ts'
+import { defaultLimits, formatBytes, type Limits } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, parseRaw, parseRawAsync, type RawJson } from '../../json/index.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
 import { LF } from '../values/characters.ts'
@@ -42,59 +42,71 @@ async function* gatherLines(chunks: Bytes): Bytes {
   if (gathered.length > 0) yield Buffer.concat(gathered)
 }
 
+type LineOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits'>
+
+/** Parses lines, and counts them for errors. */
+class LineParser {
+  /** Number of lines that were parsed or skipped. */
+  count = 0
+  private readonly source: string
+  private readonly limits: Limits
+
+  constructor({ source = 'input', limits = defaultLimits }: LineOptions) {
+    this.source = source
+    this.limits = limits
+  }
+
+  /** Parses the next line; undefined if it is blank. Throws `bad_data`. */
+  async parse(bytes: Buffer): Promise<JsonLine | undefined> {
+    const line = ++this.count
+    if (bytes.length < 1024 && bytes.toString('latin1').trim() === '') return undefined
+    const hint = 'Give one JSON object or array per line'
+    let value: RawJson
+    try {
+      value =
+        bytes.length < MIN_LONG_LINE_BYTES
+          ? parseRaw(bytes, 'the line', this.limits)
+          : await parseRawAsync(bytes, 'the line', this.limits)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const isArray = bytes.toString('latin1').trim() === '['
+      throw badData(
+        this.source,
+        { line },
+        error.message,
+        `${hint}${isArray ? ": jq -c '.[]' converts an array to lines" : ''}.`,
+      )
+    }
+    if (value.kind === 'object' || value.kind === 'array') return { line, value }
+    throw badData(this.source, { line }, 'neither an object nor an array', `${hint}.`)
+  }
+
+  /** Throws `bad_data` if the next line, of which `bytes` have arrived, is too long. */
+  assertLength(bytes: number): void {
+    if (bytes <= this.limits.record_bytes) return
+    throw badData(
+      this.source,
+      { line: this.count + 1 },
+      `the line is longer than ${formatBytes(this.limits.record_bytes)} (limit record_bytes)`,
+    )
+  }
+}
+
 /**
  * Parses NDJSON of any encoding. Skips blank lines. Throws `bad_data` with line and text. `takeLines` is offered
  * complete lines, of which it can take the first ones, also none.
  */
 export async function* readJsonLines(
   input: Bytes,
-  {
-    source = 'input',
-    encoding,
-    limits = defaultLimits,
-  }: Pick<DelimitedOptions, 'source' | 'encoding' | 'limits'>,
+  options: LineOptions,
   warnings = new Warnings(),
   takeLines?: (lines: Buffer) => Promise<{ rows: number; bytes: number }>,
 ): AsyncGenerator<JsonLine> {
+  const parser = new LineParser(options)
   /** The incomplete last line, in chunks. */
   let rest: Buffer[] = []
   let restBytes = 0
-  let line = 0
-  const lineOf = async (bytes: Buffer): Promise<JsonLine | undefined> => {
-    line++
-    if (bytes.length < 1024 && bytes.toString('latin1').trim() === '') return undefined
-    try {
-      const value =
-        bytes.length < MIN_LONG_LINE_BYTES
-          ? parseRaw(bytes, 'the line', limits)
-          : await parseRawAsync(bytes, 'the line', limits)
-      if (value.kind === 'object' || value.kind === 'array') return { line, value }
-    } catch (error) {
-      throw error instanceof Problem
-        ? badData(
-            source,
-            { line },
-            error.message,
-            `Give one JSON object or array per line${bytes.toString('latin1').trim() === '[' ? ": jq -c '.[]' converts an array to lines" : ''}.`,
-          )
-        : error
-    }
-    throw badData(
-      source,
-      { line },
-      'neither an object nor an array',
-      'Give one JSON object or array per line.',
-    )
-  }
-  const checkLength = (bytes: number): void => {
-    if (bytes <= limits.record_bytes) return
-    throw badData(
-      source,
-      { line: line + 1 },
-      `the line is longer than ${formatBytes(limits.record_bytes)} (limit record_bytes)`,
-    )
-  }
-  const text = decodeToUtf8(input, encoding, source, warnings, true)
+  const text = decodeToUtf8(input, options.encoding, options.source ?? 'input', warnings, true)
   for await (const chunk of takeLines ? gatherLines(text) : text) {
     const buf = asBuffer(chunk)
     let start = 0
@@ -102,7 +114,7 @@ export async function* readJsonLines(
     while (start < stop) {
       if (takeLines && rest.length === 0) {
         const { rows, bytes } = await takeLines(buf.subarray(start, stop))
-        line += rows
+        parser.count += rows
         start += bytes
         if (start === stop) break
       }
@@ -110,16 +122,16 @@ export async function* readJsonLines(
       // With its line end.
       let whole = buf.subarray(start, next)
       start = next
-      checkLength(restBytes + whole.length - 1)
+      parser.assertLength(restBytes + whole.length - 1)
       if (rest.length > 0) {
         whole = Buffer.concat([...rest, whole])
         rest = []
         restBytes = 0
         const { rows } = (await takeLines?.(whole)) ?? { rows: 0 }
-        line += rows
+        parser.count += rows
         if (rows > 0) continue
       }
-      const parsedLine = await lineOf(whole.subarray(0, -1))
+      const parsedLine = await parser.parse(whole.subarray(0, -1))
       if (parsedLine) yield parsedLine
     }
     if (start < buf.length) {
@@ -127,8 +139,8 @@ export async function* readJsonLines(
       rest.push(Buffer.from(buf.subarray(start)))
       restBytes += buf.length - start
     }
-    checkLength(restBytes)
+    parser.assertLength(restBytes)
   }
-  const last = await lineOf(Buffer.concat(rest))
+  const last = await parser.parse(Buffer.concat(rest))
   if (last) yield last
 }
