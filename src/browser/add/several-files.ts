@@ -16,10 +16,7 @@ export function addSeveral(files: Chosen[], folder: string, target: Target | und
   })
   const place = create('input', { value: folder, placeholder: 'home folder' })
   const isPublic = create('input', { type: 'checkbox' })
-  const rows = files.map(({ file }) => ({
-    state: create('td', {}, ''),
-    size: `${Math.ceil(file.size / 1000).toLocaleString('en')} kB`,
-  }))
+  const states = files.map(() => create('td', {}, ''))
   const button: HTMLButtonElement = createButton('Store all', () => runOnce([button], store), {
     class: 'primary',
   })
@@ -28,32 +25,7 @@ export function addSeveral(files: Chosen[], folder: string, target: Target | und
       create('p', { class: 'note' }, `They become new grids. To change ${target.name}, add one file.`),
     )
   dialog.body.append(
-    create(
-      'div',
-      { class: 'scroll' },
-      create(
-        'table',
-        {},
-        create(
-          'thead',
-          {},
-          create('tr', {}, create('th', {}, 'File'), create('th', {}, 'Size'), create('th', {}, 'Result')),
-        ),
-        create(
-          'tbody',
-          {},
-          ...files.map(({ file, folder: inner }, k) =>
-            create(
-              'tr',
-              {},
-              create('td', {}, inner === '' ? file.name : `${inner}/${file.name}`),
-              create('td', { class: 'n' }, rows[k].size),
-              rows[k].state,
-            ),
-          ),
-        ),
-      ),
-    ),
+    createFileTable(files, states),
     create(
       'div',
       { class: 'fields' },
@@ -78,7 +50,7 @@ export function addSeveral(files: Chosen[], folder: string, target: Target | und
       }
       // Now the rows say what is stored.
       if (isStoring || abort.signal.aborted) return
-      rows[k].state.textContent = text
+      states[k].textContent = text
     }
   }
 
@@ -86,7 +58,7 @@ export function addSeveral(files: Chosen[], folder: string, target: Target | und
     isStoring = true
     let stored = 0
     for (const [k, { file, folder: inner }] of files.entries()) {
-      const { state } = rows[k]
+      const state = states[k]
       const path = [readName(place, [folder]), inner].filter((part) => part !== '').join('/')
       try {
         const { file: grid } = await sendFile(
@@ -123,6 +95,29 @@ export function addSeveral(files: Chosen[], folder: string, target: Target | und
       ),
     )
   }
+}
+
+/** Creates the table of the files. `states`: the cells that say what has become of each. */
+function createFileTable(files: readonly Chosen[], states: readonly HTMLElement[]): HTMLElement {
+  const nameOf = ({ file, folder }: Chosen): string => (folder === '' ? file.name : `${folder}/${file.name}`)
+  const sizeOf = ({ file }: Chosen): string => `${Math.ceil(file.size / 1000).toLocaleString('en')} kB`
+  const heads = ['File', 'Size', 'Result'].map((title) => create('th', {}, title))
+  const rows = files.map((chosen, k) =>
+    create(
+      'tr',
+      {},
+      create('td', {}, nameOf(chosen)),
+      create('td', { class: 'n' }, sizeOf(chosen)),
+      states[k],
+    ),
+  )
+  const table = create(
+    'table',
+    {},
+    create('thead', {}, create('tr', {}, ...heads)),
+    create('tbody', {}, ...rows),
+  )
+  return create('div', { class: 'scroll' }, table)
 }
 
 function describe({ file, warnings }: UploadResult): string {
