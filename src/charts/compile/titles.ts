@@ -37,39 +37,51 @@ type TitleOptions = ChartOptions & { facets: readonly string[] }
 
 /** Returns a title that names the columns: `Total sales by month and city`. */
 function createDefaultTitle(type: ChartType, options: TitleOptions, values: string): string {
-  const { x, y, z, per, by, facets, symbol, dash, lat, size, color } = options
-  // A rose with a value column counts the values per class.
-  const isClassed = type === 'rose' && y !== undefined && by === undefined && options.aggregate === undefined
-  const isCount = values === '' && hasTrait(type, 'optional y') && !hasTrait(type, 'spread') && type !== 'map'
-  const isPair = type === 'histogram2d' || type === 'hexbin'
-  const isSpread = hasTrait(type, 'spread') || isPair
-  const along = isSpread
-    ? []
-    : type === 'scatter3d' || type === 'surface'
-      ? [z === undefined ? undefined : values, x]
-      : [per === undefined ? x : undefined, hasTrait(type, 'cells') ? y : undefined]
-  const names = [
-    ...new Set([...along, options.to, by, isClassed ? y : undefined, symbol, dash, ...facets]),
-  ].flatMap((name) => (name === undefined ? [] : [humanizeName(name)]))
-  const subject = isSpread
-    ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].flatMap((name) => (name === undefined ? [] : [humanizeName(name)])).join(isPair ? ' and ' : ', ')}`
-    : isClassed || isCount
-      ? 'count'
-      : type === 'map'
-        ? humanizeName(size ?? color ?? lat ?? 'places')
-        : type === 'indicator' && options.aggregate === undefined
-          ? `last ${values}`
-          : type === 'candlestick' || type === 'ohlc'
-            ? 'prices'
-            : type === 'table'
-              ? ''
-              : ((type === 'scatter3d' || type === 'surface') && z) || values
+  const subject = subjectOf(type, options, values)
+  const names = humanizeNames([...new Set(listGroups(type, options, values))])
   const share = options.stack === 'percent' ? `share of ${subject}` : subject
-  const perPeriod = per === undefined || subject === '' ? share : `${share} per ${per}`
+  const perPeriod = options.per === undefined || subject === '' ? share : `${share} per ${options.per}`
   const plain = names.length === 0 || subject === '' ? perPeriod : `${perPeriod} by ${joinNames(names)}`
   const text = escapeMarkup(plain)
   // Capitalize plain words only, not names such as pH.
   return /^\p{Ll}+(?![^\s,])/u.test(plain) ? text.charAt(0).toUpperCase() + text.slice(1) : text
+}
+
+/** Types of charts with a third axis. */
+const SOLID_TYPES: ReadonlySet<ChartType> = new Set(['scatter3d', 'surface'])
+/** Types of charts that show how often pairs of values are. */
+const PAIR_TYPES: ReadonlySet<ChartType> = new Set(['histogram2d', 'hexbin'])
+
+/** Returns what a chart shows; empty for the rows of a table. */
+function subjectOf(type: ChartType, options: TitleOptions, values: string): string {
+  const { x, y, z, size, color, lat, aggregate } = options
+  const isPair = PAIR_TYPES.has(type)
+  if (hasTrait(type, 'spread') || isPair)
+    return `distribution of ${humanizeNames([x, y?.replace(/,\s*/g, ', ')]).join(isPair ? ' and ' : ', ')}`
+  if (type === 'map') return humanizeName(size ?? color ?? lat ?? 'places')
+  if (isClassed(type, options) || (values === '' && hasTrait(type, 'optional y'))) return 'count'
+  if (type === 'indicator' && aggregate === undefined) return `last ${values}`
+  if (type === 'candlestick' || type === 'ohlc') return 'prices'
+  if (type === 'table') return ''
+  return (SOLID_TYPES.has(type) && z) || values
+}
+
+/** Returns the columns that distinguish the values of a chart. */
+function listGroups(type: ChartType, options: TitleOptions, values: string): (string | undefined)[] {
+  const { x, y, z, per, by, to, facets, symbol, dash } = options
+  const series = [to, by, isClassed(type, options) ? y : undefined, symbol, dash, ...facets]
+  if (hasTrait(type, 'spread') || PAIR_TYPES.has(type)) return series
+  if (SOLID_TYPES.has(type)) return [z === undefined ? undefined : values, x, ...series]
+  return [per === undefined ? x : undefined, hasTrait(type, 'cells') ? y : undefined, ...series]
+}
+
+/** Returns whether a chart counts values per class: a rose with a column of values. */
+function isClassed(type: ChartType, { y, by, aggregate }: ChartOptions): boolean {
+  return type === 'rose' && y !== undefined && by === undefined && aggregate === undefined
+}
+
+function humanizeNames(names: readonly (string | undefined)[]): string[] {
+  return names.flatMap((name) => (name === undefined ? [] : [humanizeName(name)]))
 }
 
 /** Joins names: `a`, `a and b`, `a, b and c`. */
