@@ -2,11 +2,8 @@
 import { createHash } from 'node:crypto'
 import { CompareFlags, compareTables, TableDiff, TableView } from 'daff'
 import { afterAll, describe, expect, it } from 'vitest'
-import {
-  CellReader,
-  canonicalNumber,
-  canonicalValue,
-} from '../../../src/service/grids/column/kernel/cells.ts'
+import { identifyBy } from '../../../src/service/grids/column/identify.ts'
+import { CellReader } from '../../../src/service/grids/column/kernel/cells.ts'
 import { KernelPool } from '../../../src/service/grids/column/kernel/pool.ts'
 import { diffTables } from '../../../src/service/grids/diff/diff.ts'
 import type { DiffInput } from '../../../src/service/grids/diff/diff-inputs.ts'
@@ -77,7 +74,7 @@ function side(name: string, { names, rows }: Table, ends: number[] = []): DiffIn
   return { name, snap: { blobs, columns, rows: rows.length } }
 }
 
-const same = (a: string, b: string): boolean => canonicalValue(a, false) === canonicalValue(b, false)
+const same = (a: string, b: string): boolean => identifyBy.value(a) === identifyBy.value(b)
 const sameRow = (a: Row, b: Row): boolean => a.length === b.length && a.every((cell, k) => same(cell, b[k]))
 
 /** Length of the longest common subsequence of rows. */
@@ -284,7 +281,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
 /** Counts changes with daff, which compares text: equal cells get equal texts. */
 function daffCounts(a: Table, b: Table): { added: number; removed: number; changed: number } {
   const view = ({ names, rows }: Table) =>
-    new TableView([names, ...rows.map((row) => row.map((cell) => canonicalValue(cell, false)))])
+    new TableView([names, ...rows.map((row) => row.map((cell) => identifyBy.value(cell)))])
   const flags = new CompareFlags()
   flags.ids = ['id']
   flags.show_unchanged = false
@@ -310,6 +307,6 @@ describe('a number has one canonical form', () => {
     ['1e999', '1e999'],
     ['10e998', '1e999'],
   ])('%s has the canonical form %s', (text, canonical) => {
-    expect(canonicalNumber(text)).toBe(canonical)
+    expect(identifyBy.value(text)).toBe(canonical)
   })
 })

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { matchRows } from '../../../src/service/grids/change/match-rows.ts'
-import { CellReader, canonicalValue } from '../../../src/service/grids/column/kernel/cells.ts'
+import { identifyBy } from '../../../src/service/grids/column/identify.ts'
+import { CellReader } from '../../../src/service/grids/column/kernel/cells.ts'
 import { runs } from '../../support/property-runs.ts'
 import { columnArbitrary, snapshotOf } from '../../support/snapshots.ts'
 
@@ -16,7 +17,7 @@ it('slices whose bounds exclude all keys make no difference', async () => {
       async (columns, isSorted, chosen) => {
         const length = Math.min(...columns.map(({ values }) => values.length))
         const all = Array.from({ length }, (_, row) => columns.map(({ values }) => values[row]))
-        const keyOf = (row: string[][]) => row.map(([, json]) => canonicalValue(json, true)).join()
+        const keyOf = (row: string[][]) => row.map(([, json]) => identifyBy.text(json)).join()
         const known = new Set<string>()
         let rows = all.filter((row) => {
           const isNew = !known.has(keyOf(row)) && row.every(([, json]) => json !== 'null')

@@ -126,6 +126,54 @@ onSqliteFirst('keys', (test) => {
     expect(await csv(fid)).toBe('id,n\n1,x\n2,c\n3,e\n4,\n')
   })
 
+  it('dates are the same key, cell and allowed value in every form, and keep the stored one', async () => {
+    const byTime = { 'gridline-key': 't' }
+    const stored = '2024-01-01T09:30:00,1,keep\n2024-01-02T00:00:00,2,too\n2024-01-03T09:30:00.5,3,three\n'
+    const { fid } = (await upload('times', `t,v,note\n${stored}`, byTime)).json.file
+    const other = await append(fid, 't,v\n2024-01-01 09:30,10\n2024-01-02,2\n2024-01-03 09:30:00.500,3\n', {
+      'gridline-delete-missing': 'true',
+    })
+    expect(other.json).toMatchObject({
+      rows_added: 0,
+      rows_updated: 1,
+      rows_unchanged: 2,
+      rows_removed: 0,
+    })
+    expect(await csv(fid)).toBe(`t,v,note\n${stored.replace(',1,', ',10,')}`)
+    const twice = await append(fid, 't,v\n2024-05-01 09:30,1\n2024-05-01T09:30:00,2\n')
+    expect([twice.status, twice.json.detail]).toEqual([400, expect.stringMatching(/same key/)])
+
+    const zoned = (await upload('zoned', 't,v\n2024-01-01T09:30:00Z,1\n2024-01-02T09:30:00Z,2\n', byTime))
+      .json
+    const moved = await append(
+      zoned.file.fid,
+      't,v\n2024-01-01T10:30:00+01:00,7\n2024-01-02T09:30:00+00:00,2\n',
+    )
+    expect(moved.json).toMatchObject({ rows_added: 0, rows_updated: 1, rows_unchanged: 1 })
+
+    const checked = async (rules: object, values: string) => {
+      const { status, json } = await upload('checked', `t\n${values}`, {
+        'gridline-on-conflict': 'rename',
+        'gridline-checks': encodeURIComponent(JSON.stringify(rules)),
+      })
+      return status === 201 ? [] : json.errors.map(({ code }: { code: string }) => code)
+    }
+    const twoForms = '2024-01-01T09:30:00Z\n2024-01-01T10:30:00+01:00\n'
+    expect(await checked({ columns: { t: { unique: true } } }, twoForms)).toEqual(['checks_failed'])
+    expect(await checked({ table: { key: ['t'] } }, twoForms)).toEqual(['checks_failed'])
+    expect(await checked({ columns: { t: { enum: ['2024-01-01T09:30Z'] } } }, twoForms)).toEqual([])
+    expect(await checked({ columns: { t: { enum: ['2024-01-01T09:31Z'] } } }, twoForms)).toEqual([
+      'checks_failed',
+    ])
+
+    const again = (await upload('again', 't,v\n2024-01-01 09:30,1\n2024-01-02 09:30,2\n')).json.file
+    const before = (await upload('before', 't,v\n2024-01-01T09:30:00,1\n2024-01-02T09:30:00,5\n')).json.file
+    for (const key of ['', '&key=t']) {
+      const { json } = await ask('alice', 'GET', `/v2/grids/${again.fid}/diff?base=${before.fid}${key}`)
+      expect(json).toMatchObject({ rows_added: 0, rows_removed: 0, rows_changed: 1 })
+    }
+  })
+
   it('a null, duplicate or missing key is refused, and nothing changes', async () => {
     const { fid } = (await upload('bad', 'id,n\n1,a\n2,b\n', byId)).json.file
     const error = async (body: string, headers = {}) => (await append(fid, body, headers)).json.errors[0]

@@ -4,6 +4,7 @@ import { joinValues, loadAhead, nextValue, yieldToEventLoop } from '../../../jso
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed, type NewSlice, storeSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
+import { type Comparison, comparisonOf } from '../../store/schema/column-types.ts'
 import { batchChunks, columnChunksOf, readCells } from '../column/chunks.ts'
 import { type Cell, type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
@@ -91,6 +92,10 @@ interface TouchedSlice {
   removed: Int32Array
 }
 
+interface LoadedSlice extends TouchedSlice {
+  text: Buffer
+}
+
 /** Edits columns one at a time: matched rows get the values of the table, and missing rows can be removed. */
 export class ColumnEditor {
   /** 1 for each matched row with a changed value. */
@@ -117,7 +122,10 @@ export class ColumnEditor {
   async edit(column: SnapshotColumn, source: SnapshotColumn | undefined): Promise<SliceRef[]> {
     const parts =
       source && columnChunksOf({ blobs: this.target.blobs, columns: [], rows: this.sourceRows }, source)
-    const hashes = parts && (await this.hashValues(parts))
+    // 5 and "5" are different cells, but a date in another form is no change.
+    const areMoments = source !== undefined && comparisonOf(column.type, source.type) === 'moment'
+    const comparison = areMoments ? 'moment' : 'value'
+    const hashes = parts && (await this.hashValues(parts, comparison))
     const slices: (SliceRef | undefined)[] = [...column.slices]
     let batch: EditedSlice[] = []
     const flush = async (): Promise<void> => {
@@ -131,8 +139,9 @@ export class ColumnEditor {
       ...one,
       text: await loadDecompressed(blobs, one.slice),
     }))
-    for await (const { at, slice, from, text, matched, removed } of loaded) {
-      const edits = hashes ? this.findChanges(text, slice.rows, from, matched, hashes) : []
+    for await (const one of loaded) {
+      const { at, slice, from, text, removed } = one
+      const edits = hashes ? this.findChanges(one, hashes, comparison) : []
       for (const row of removed) edits.push({ row: row - from, value: undefined, from: -1 })
       if (edits.length === 0) continue
       edits.sort((a, b) => a.row - b.row)
@@ -190,26 +199,24 @@ export class ColumnEditor {
     return batch.map(({ at }, k) => [at, texts[k] && refs.shift()])
   }
 
-  private async hashValues(parts: ReturnType<typeof columnChunksOf>): Promise<RowHashes> {
+  private async hashValues(
+    parts: ReturnType<typeof columnChunksOf>,
+    comparison: Comparison,
+  ): Promise<RowHashes> {
     const hashes = new RowHashes(this.sourceRows)
-    for (const part of parts) this.reader.addHashes(await part.load(), hashes, part.from, false)
+    for (const part of parts) this.reader.addHashes(await part.load(), hashes, part.from, comparison)
     return hashes
   }
 
-  /**
-   * Returns edits of those matched rows from..to whose values differ. `first`: first row of the slice in the
-   * grid.
-   */
+  /** Returns edits of the matched rows of a slice whose values differ. */
   private findChanges(
-    text: Buffer,
-    rows: number,
-    first: number,
-    [from, to]: [number, number],
+    { text, slice: { rows }, from: first, matched: [from, to] }: LoadedSlice,
     hashes: RowHashes,
+    comparison: Comparison,
   ): RowEdit[] {
     const { matched } = this.rows
     const inSlice = matched.slice(from, to).map(({ row }) => row - first)
-    const sliceHashes = this.hashCells(text, rows, inSlice)
+    const sliceHashes = this.hashCells(text, rows, inSlice, comparison)
     const edits: RowEdit[] = []
     for (let k = from; k < to; k++) {
       const { row, from: source } = matched[k]
@@ -221,12 +228,17 @@ export class ColumnEditor {
   }
 
   /** Returns the hashes of chosen values of a slice, which ascend by row. */
-  private hashCells(text: Buffer, rows: number, chosen: readonly number[]): RowHashes {
+  private hashCells(
+    text: Buffer,
+    rows: number,
+    chosen: readonly number[],
+    comparison: Comparison,
+  ): RowHashes {
     // Most values: finding them takes as long as hashing all.
     const areMost = chosen.length * 4 > rows
     const values = areMost ? text : joinCells(this.reader.findCells(text, chosen))
     const hashes = new RowHashes(areMost ? rows : chosen.length)
-    this.reader.addHashes(values, hashes, 0, false)
+    this.reader.addHashes(values, hashes, 0, comparison)
     return areMost ? hashes.pick(chosen) : hashes
   }
 

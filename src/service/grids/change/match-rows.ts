@@ -1,9 +1,10 @@
 // Matches the rows of a table with the rows of a grid by key.
 
 import type { Bounds } from '../../../ingest/slices.ts'
-import { yieldToEventLoop } from '../../../json/index.ts'
-import { mustCompareAsText } from '../../store/schema/column-types.ts'
-import { limitsOf } from '../column/bounds.ts'
+import { parseInstant, yieldToEventLoop } from '../../../json/index.ts'
+import { comparisonOf } from '../../store/schema/column-types.ts'
+import type { ColumnType } from '../../store/schema/schema.ts'
+import { limitsOf, timeLimitsOf } from '../column/bounds.ts'
 import { columnChunksOf } from '../column/chunks.ts'
 import { findFirst } from '../column/find-first.ts'
 import type { CellReader } from '../column/kernel/cells.ts'
@@ -42,26 +43,30 @@ export async function matchRows(
     return {
       own: tableColumn,
       theirs: gridColumn,
-      asText: mustCompareAsText(gridColumn.type, tableColumn.type),
+      comparison: comparisonOf(gridColumn.type, tableColumn.type),
     }
   })
   const table = { ...grid, rows }
   const own = await indexTableKeys(
     reader,
     table,
-    columns.map(({ own: column, asText }) => ({ column, asText })),
+    columns.map(({ own: column, comparison }) => ({ column, comparison })),
     { source, lineOf },
   )
   const canSkip = !readsAll && rows <= MAX_SOUGHT_ROWS && rows < grid.rows
   const sought = canSkip
     ? await Promise.all(
-        columns.map(({ own: column, asText }) => (asText ? undefined : readSoughtValues(table, column))),
+        columns.map(({ own, theirs, comparison }) =>
+          comparison === 'text'
+            ? undefined
+            : readSoughtValues(table, own, comparison === 'moment' ? theirs.type : undefined),
+        ),
       )
     : undefined
   const theirs = await indexTableKeys(
     reader,
     grid,
-    columns.map(({ theirs: column, asText }) => ({ column, asText })),
+    columns.map(({ theirs: column, comparison }) => ({ column, comparison })),
     { source: 'the grid' },
     sought &&
       ((group, chunks) =>
@@ -75,19 +80,31 @@ export async function matchRows(
 /** Maximum number of rows of a table whose keys are looked up in the bounds of slices. */
 const MAX_SOUGHT_ROWS = 100_000
 
-/** Reads the values of a key column. */
-async function readSoughtValues(table: Snapshot, column: SnapshotColumn): Promise<SoughtValues> {
+/** Reads the values of a key column. `momentType`: type of the column of the grid if dates are compared by time. */
+async function readSoughtValues(
+  table: Snapshot,
+  column: SnapshotColumn,
+  momentType: ColumnType | undefined,
+): Promise<SoughtValues> {
   const values: unknown[] = []
   for (const chunk of columnChunksOf(table, column))
     for (const value of JSON.parse(`[${await chunk.load()}]`)) values.push(value)
-  return new SoughtValues(values)
+  return momentType
+    ? new SoughtValues(
+        values.map((value) => parseInstant(String(value))),
+        (bounds) => timeLimitsOf(bounds, momentType),
+      )
+    : new SoughtValues(values)
 }
 
 /** Values in order, to be looked up in bounds. */
 class SoughtValues {
   private readonly sorted: Float64Array | readonly string[] | undefined
 
-  constructor(values: readonly unknown[]) {
+  constructor(
+    values: readonly unknown[],
+    private readonly toLimits: typeof limitsOf = limitsOf,
+  ) {
     if (values.every((value) => typeof value === 'number')) this.sorted = Float64Array.from(values).sort()
     else if (values.every((value) => typeof value === 'string')) this.sorted = [...values].sort()
   }
@@ -95,7 +112,7 @@ class SoughtValues {
   /** Returns whether one of the values can be within bounds. */
   canBeIn(bounds: Bounds | undefined): boolean {
     const { sorted } = this
-    const limits = bounds && limitsOf(bounds)
+    const limits = bounds && this.toLimits(bounds)
     if (!sorted || sorted.length === 0 || !limits || typeof limits[0] !== typeof sorted[0]) return true
     const [lowest, highest] = limits
     const first = findFirst(sorted.length, (k) => sorted[k] >= lowest)

@@ -2,7 +2,7 @@
 
 import type { ColumnType } from '../../../contract/column-types.ts'
 import { findValueEnd, hasEscapes, nextValue, skipWhitespace, type WorkBudget } from '../../../json/index.ts'
-import { familyOf, isDateType } from '../../store/schema/column-types.ts'
+import { type Comparison, familyOf, isDateType } from '../../store/schema/column-types.ts'
 import { DAY_CHARACTERS, DAY_MS } from '../column/bounds.ts'
 import { type ColumnChunk, columnChunksOf, readCells } from '../column/chunks.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
@@ -132,6 +132,7 @@ export interface OpenTest {
  */
 export interface ColumnHashes {
   hashes: RowHashes
+  comparison: Comparison
   ascending: Set<number>
 }
 

@@ -12,6 +12,7 @@ import {
 import { formatCount } from '../../../contract/message-texts.ts'
 import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
 import { loadAhead, WorkBudget } from '../../../json/index.ts'
+import { comparisonOf } from '../../store/schema/column-types.ts'
 import { batchChunks, type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
 import { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { largestChunkBytes, type SnapshotColumn } from '../column/snapshot.ts'
@@ -150,7 +151,11 @@ class RuleRun implements CheckRun {
     }
     const isUnique = rules.some(({ rule }) => rule === 'unique') && this.checked.snap.rows <= MAX_DIFF_ROWS
     const unique = isUnique
-      ? { hashes: new RowHashes(this.checked.snap.rows), ascending: new Set<number>() }
+      ? {
+          hashes: new RowHashes(this.checked.snap.rows),
+          comparison: comparisonOf(column.type, column.type),
+          ascending: new Set<number>(),
+        }
       : undefined
     return {
       column,
@@ -177,7 +182,7 @@ class RuleRun implements CheckRun {
       if (group.unique) {
         const { hashes, ascending } = group.unique
         if (this.reader.isAscending(text)) ascending.add(part.from)
-        else this.reader.addHashes(text, hashes, part.from, false)
+        else this.reader.addHashes(text, hashes, part.from, group.unique.comparison)
       }
       await group.values.testChunk(this.reader, part, text, open, this.from)
     }

@@ -1,5 +1,6 @@
 // Finds duplicate rows, for the rules `unique` and `key`.
 import { formatCount } from '../../../contract/message-texts.ts'
+import { comparisonOf } from '../../store/schema/column-types.ts'
 import { areChunksOrdered, type ColumnChunk } from '../column/chunks.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
@@ -30,7 +31,9 @@ export async function findDuplicates(
   const ascending = knownHashes && areRangesSeparate ? knownHashes.ascending : NO_ROWS
   const isKnown = knownHashes !== undefined && (areRangesSeparate || knownHashes.ascending.size === 0)
   const hashes = isKnown ? knownHashes.hashes : new RowHashes(rows)
-  if (!isKnown) for (const k of columns.keys()) await table.hash(run.reader, k, hashes, false)
+  if (!isKnown)
+    for (const [k, { type }] of columns.entries())
+      await table.hash(run.reader, k, hashes, comparisonOf(type, type))
   const missing = await findRowsWithMissing(run, columns)
   const found: Duplicates = { rows: [], duplicates: 0, missing: 0 }
   // Key ranges that do not overlap are searched separately: small indexes are faster.

@@ -6,6 +6,7 @@ import { detectMoment } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { outermostDay } from '../column/bounds.ts'
+import { identifyBy } from '../column/identify.ts'
 import { createMomentComparison } from '../column/value-order.ts'
 import { type Automaton, accepts, compileLengths, compilePattern, compileTexts } from './automaton.ts'
 
@@ -62,7 +63,11 @@ export const VALUE_RULES: {
       // The automaton sees numbers as written, so it can only take those in canonical form: 1.5, not 1.50.
       const canonicalTexts = [...values].filter((text) => !NUMBER.test(text) || String(Number(text)) === text)
       const automaton = compileTexts(canonicalTexts)
-      return { breaks: (value) => !values.has(comparedText(value)), automaton, holdsFor: alwaysFalse }
+      const times = new Set([...values].filter(momentKindOf).map(timeNameOf))
+      const isAllowed = (text: string): boolean =>
+        values.has(text) ||
+        (times.size > 0 && momentKindOf(text) !== undefined && times.has(timeNameOf(text)))
+      return { breaks: (value) => !isAllowed(comparedText(value)), automaton, holdsFor: alwaysFalse }
     },
   },
   pattern: {
@@ -116,6 +121,11 @@ function hasNoMissingTexts({ low }: Bounds, missing: readonly string[]): boolean
 
 function hasLimits({ low, high }: Bounds): boolean {
   return low !== undefined && high !== undefined
+}
+
+/** Returns a text that dates of the same time have in common. */
+function timeNameOf(date: string): string {
+  return identifyBy.moment(`"${date}"`)
 }
 
 /** Converts a value to the text that rules compare. */

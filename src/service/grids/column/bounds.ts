@@ -1,5 +1,6 @@
 // What the bounds of slices tell of their values.
 import type { Bounds } from '../../../ingest/slices.ts'
+import { parseInstant } from '../../../json/index.ts'
 import { isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 
@@ -36,4 +37,19 @@ export function outermostDay(bound: string, type: ColumnType, side: 1 | -1): str
   const days = side * ((hasTimes && side === 1 ? 1 : 0) + (type === 'datetime-zone' ? 1 : 0))
   const time = Date.parse(day) + days * DAY_MS
   return Number.isNaN(time) ? undefined : new Date(time).toISOString().slice(0, DAY_CHARACTERS)
+}
+
+/**
+ * Returns the lowest and highest time that values of a slice can have, in ms since 1970; undefined if one is not known.
+ * Texts are in the order of time if they have no zone, and the same separator: on one day, a space is before a T.
+ */
+export function timeLimitsOf(bounds: Bounds, type: ColumnType): [number, number] | undefined {
+  const [low, high] = limitsOf(bounds) ?? []
+  if (typeof low !== 'string' || typeof high !== 'string') return undefined
+  const isOneForm = low.slice(0, DAY_CHARACTERS + 1) === high.slice(0, DAY_CHARACTERS + 1)
+  const mayBeEarlier = type === 'datetime-zone' || (low[DAY_CHARACTERS] === ' ' && !isOneForm)
+  const mayBeLater = type === 'datetime-zone' || (high[DAY_CHARACTERS] === 'T' && !isOneForm)
+  const first = parseInstant(mayBeEarlier ? (outermostDay(low, type, -1) ?? '') : low)
+  const last = parseInstant(mayBeLater ? (outermostDay(high, type, 1) ?? '') : high)
+  return Number.isNaN(first) || Number.isNaN(last) ? undefined : [first, last]
 }

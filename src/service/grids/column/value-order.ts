@@ -1,72 +1,22 @@
-// Which values of a column are equal, and which comes first (docs/filtering.md): as in conditions and sorting.
-import { jsonKindOf, parseInstant, parseShortNumber } from '../../../json/index.ts'
+// Which value of a column comes first (docs/filtering.md): as in conditions and sorting.
+import { jsonKindOf, parseShortNumber } from '../../../json/index.ts'
 import { isDateType } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { DAY_CHARACTERS } from './bounds.ts'
 import type { Cell } from './cursor.ts'
-import { canonicalValue } from './kernel/cells.ts'
-
-/** Digits of a second after milliseconds. */
-const LATER_DIGITS = /(\.\d{3})(\d+)/
-/** Lengths of dates: with digits after milliseconds, and of any. */
-const MIN_LATER_CHARACTERS = '2024-01-31T00:00:00.0000'.length
-const MAX_CHARACTERS = 64
-
-/** A time in ms since 1970, and the digits of a second after it. */
-interface Instant {
-  ms: number
-  later: string
-}
-
-/** Reads an ISO 8601 text; `ms` is NaN for other texts. */
-function readInstant(text: string): Instant {
-  if (text.length > MAX_CHARACTERS) return NO_INSTANT
-  if (text.length < MIN_LATER_CHARACTERS) return { ms: Math.round(parseInstant(text)), later: '' }
-  const later = LATER_DIGITS.exec(text)?.[2].replace(/0+$/, '') ?? ''
-  return { ms: Math.round(parseInstant(text.replace(LATER_DIGITS, '$1'))), later }
-}
-
-const NO_INSTANT: Instant = { ms: Number.NaN, later: '' }
+import {
+  DAY_JSON,
+  type Instant,
+  JSON_LAST_COLON,
+  JSON_SEPARATOR,
+  NO_INSTANT,
+  readInstant,
+  TIME_JSON,
+} from './identify.ts'
 
 function compareInstants(a: Instant, b: Instant): number {
   if (a.ms !== b.ms) return a.ms - b.ms
   return a.later < b.later ? -1 : a.later > b.later ? 1 : 0
-}
-
-/** Returns a text that equal values of a column have in common, from the JSON of a value. */
-export type Identify = (json: string) => string
-
-/**
- * Creates the function that identifies the values of a column: numbers by all digits, dates by time, texts without regard
- * to their escapes. `asText`: 5 and "5" are equal.
- */
-export function createIdentify(type: ColumnType, asText = false): Identify {
-  if (asText) return (json) => canonicalValue(json, true)
-  return isDateType(type) ? identifyDate : (json) => canonicalValue(json, false)
-}
-
-/** Lengths of the JSON of a day and of a time with seconds, and the offsets of its separator and last colon. */
-const DAY_JSON = 12
-const TIME_JSON = 21
-const JSON_SEPARATOR = 11
-const JSON_LAST_COLON = 17
-
-/** Returns the usual form of a date: a day, or a time in UTC with seconds. Most dates have it. */
-function identifyDate(json: string): string {
-  if (json.length === DAY_JSON) return json
-  if (json.length === TIME_JSON && json[JSON_LAST_COLON] === ':') {
-    if (json.endsWith('00:00:00"')) return `${json.slice(0, JSON_SEPARATOR)}"`
-    return json[JSON_SEPARATOR] === 'T'
-      ? json
-      : `${json.slice(0, JSON_SEPARATOR)}T${json.slice(JSON_SEPARATOR + 1)}`
-  }
-  if (json[0] !== '"') return json
-  const { ms, later } = readInstant(json.slice(1, -1))
-  if (Number.isNaN(ms)) return canonicalValue(json, false)
-  const iso = new Date(ms).toISOString().slice(0, -1)
-  if (later === '' && iso.endsWith('.000'))
-    return `"${iso.endsWith('00:00:00.000') ? iso.slice(0, -'T00:00:00.000'.length) : iso.slice(0, -'.000'.length)}"`
-  return `"${iso}${later}"`
 }
 
 /** A value that can be compared. Kinds are in their order: numbers, other values, texts. */

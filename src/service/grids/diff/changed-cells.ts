@@ -32,10 +32,10 @@ export class ChangedCells {
       left: await RowList.create(before, work),
       right: await RowList.create(this.rows.after, work),
     }
-    for (const [column, { asText, isKey }] of this.tables.pairs.entries()) {
+    for (const [column, { comparison, isKey }] of this.tables.pairs.entries()) {
       if (isKey) continue
       const same = await this.findSharedValues(column, lists.left)
-      if (this.tolerance > 0 && !asText) await this.compareNumbers(column, lists, same)
+      if (this.tolerance > 0 && comparison === 'value') await this.compareNumbers(column, lists, same)
       else await this.compareHashes(column, lists, same)
     }
   }

@@ -2,6 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import type { WorkBudget } from '../../../json/index.ts'
 import { mergeSort } from '../../../query/merge-sort.ts'
+import type { Comparison } from '../../store/schema/column-types.ts'
 import { findFirst } from '../column/find-first.ts'
 import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
@@ -32,8 +33,7 @@ export interface DiffOptions {
 export interface ColumnPair {
   before: SnapshotColumn
   after: SnapshotColumn
-  /** True if values are compared as texts: the column has numbers in one table and texts in the other. */
-  asText: boolean
+  comparison: Comparison
   isKey: boolean
 }
 
@@ -125,7 +125,7 @@ export async function hashRows(
     wanted.hasRowWithin(index, part.rows, same)
   for await (const { text, index, rows } of table.loadChunks(column, isNeeded)) {
     const partHashes = new RowHashes(rows)
-    reader.addHashes(text, partHashes, 0, pairs[column].asText)
+    reader.addHashes(text, partHashes, 0, pairs[column].comparison)
     for (const k of wanted.positionsWithin(index, rows)) {
       const row = wanted.rowAt(k) - index
       picked.low[k] = partHashes.low[row]

@@ -1,7 +1,8 @@
 // Lists the first changed rows of a diff, with their values.
 import type { DiffRow, DiffValue } from '../../../contract/resources/index.ts'
 import { type ColumnChunk, columnChunksOf, readCells } from '../column/chunks.ts'
-import { type CellReader, canonicalValue } from '../column/kernel/cells.ts'
+import { identifyBy } from '../column/identify.ts'
+import type { CellReader } from '../column/kernel/cells.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
 import { isNear } from './changed-cells.ts'
 import type { TableDiff } from './diff.ts'
@@ -89,9 +90,10 @@ export async function listChangedRows(
   return rows
 }
 
-function isSameValue({ asText }: ColumnPair, old: string, now: string, tolerance: number): boolean {
-  if (tolerance > 0 && !asText) return isNear(old, now, tolerance)
-  return old === now || canonicalValue(old, asText) === canonicalValue(now, asText)
+function isSameValue({ comparison }: ColumnPair, old: string, now: string, tolerance: number): boolean {
+  if (tolerance > 0 && comparison === 'value') return isNear(old, now, tolerance)
+  const identify = identifyBy[comparison]
+  return old === now || identify(old) === identify(now)
 }
 
 /** Reads the JSON values of rows in any order; undefined where `rows` is undefined. */
@@ -124,7 +126,7 @@ function toDiffValue(json: string): DiffValue {
   if (first === '"') return cutText(JSON.parse(json))
   if (first === '[' || first === '{') return cutText(json)
   const number = Number(json)
-  return canonicalValue(json, false) === canonicalValue(String(number), false) ? number : json
+  return identifyBy.value(json) === identifyBy.value(String(number)) ? number : json
 }
 
 function cutText(text: string): string {

@@ -1,5 +1,6 @@
 // Indexes rows by key.
 import type { WorkBudget } from '../../../json/index.ts'
+import type { Comparison } from '../../store/schema/column-types.ts'
 import { areChunksOrdered, readCells } from '../column/chunks.ts'
 import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { RowIndex } from './common-subsequence.ts'
@@ -9,8 +10,7 @@ import type { GroupedTable } from './row-groups.ts'
 export interface KeyColumn {
   column: number
   name: string
-  /** True if 5 and "5" are equal. */
-  asText: boolean
+  comparison: Comparison
 }
 
 /** An invalid key: of one row if it is null, of two rows if they have the same. */
@@ -62,7 +62,7 @@ export class KeyIndex {
 
 /** Returns whether the keys of a table ascend, as far as their bounds tell. Then only each chunk is checked. */
 function mayAscend(table: GroupedTable, key: readonly KeyColumn[]): boolean {
-  return key.length === 1 && !key[0].asText && areChunksOrdered(table.chunks[key[0].column])
+  return key.length === 1 && key[0].comparison === 'value' && areChunksOrdered(table.chunks[key[0].column])
 }
 
 /** Returns whether the keys of a table are numbers in strictly ascending order. They are unique, and not null. */
@@ -95,8 +95,8 @@ export async function indexKeys(
   }
   const hashes = new RowHashes(table.chosenRows)
   let areAscending = mayAscend(table, key)
-  for (const { column, asText } of key) {
-    const missing = await table.hash(reader, column, hashes, asText, (text) => {
+  for (const { column, comparison } of key) {
+    const missing = await table.hash(reader, column, hashes, comparison, (text) => {
       areAscending &&= reader.isAscending(text)
     })
     if (missing !== undefined) throw await fault(missing)

@@ -75,8 +75,8 @@ function indexKeysOf(
   side: 'left' | 'right',
 ): Promise<KeyIndex> {
   const { name } = side === 'left' ? sides.before : sides.after
-  const key = pairs.flatMap(({ isKey, asText, after }, column) =>
-    isKey ? [{ column, name: after.name, asText }] : [],
+  const key = pairs.flatMap(({ isKey, comparison, after }, column) =>
+    isKey ? [{ column, name: after.name, comparison }] : [],
   )
   const problem = (fault: KeyFault): Problem => {
     const text = formatKeyFault(fault, 'row', (row) => row + 1)

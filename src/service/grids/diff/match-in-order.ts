@@ -24,11 +24,11 @@ export async function matchInOrder(
   const rowsB = right.choose(gaps.flatMap(({ b }) => b))
   checkRowLimit(rowsA, rowsB)
   const hashes = { left: new RowHashes(rowsA), right: new RowHashes(rowsB) }
-  for (const [k, { asText, before }] of pairs.entries()) {
+  for (const [k, { comparison, before }] of pairs.entries()) {
     // Nearly equal numbers have different hashes.
     if (tolerance > 0 && familyOf(before.type) === 'number') continue
-    await left.hash(reader, k, hashes.left, asText)
-    await right.hash(reader, k, hashes.right, asText)
+    await left.hash(reader, k, hashes.left, comparison)
+    await right.hash(reader, k, hashes.right, comparison)
   }
   const match = new Int32Array(rowsA).fill(-1)
   const hunks: Hunk[] = []

@@ -68,12 +68,12 @@ async function countSharedCells(tables: ComparedTables, hunks: readonly Hunk[]):
     RowList.create(Int32Array.from(hunks.flatMap((hunk) => listRows(hunk[side]))), tables.work)
   const [wantedA, wantedB] = [await rows('a'), await rows('b')]
   const none = new RowHashes(1)
-  for (const [column, { asText }] of tables.pairs.entries()) {
+  for (const [column, { comparison }] of tables.pairs.entries()) {
     const left = await hashRows(tables, 'left', column, wantedA)
     const right = await hashRows(tables, 'right', column, wantedB)
     none.low.fill(0)
     none.high.fill(0)
-    tables.reader.addHashes(NULL, none, 0, asText)
+    tables.reader.addHashes(NULL, none, 0, comparison)
     let [fromA, fromB] = [0, 0]
     for (const [k, { a, b }] of hunks.entries()) {
       const [n, m] = [a.to - a.from, b.to - b.from]

@@ -3,7 +3,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatList } from '../../../contract/message-texts.ts'
 import type { WorkBudget } from '../../../json/index.ts'
-import { mustCompareAsText } from '../../store/schema/column-types.ts'
+import { comparisonOf } from '../../store/schema/column-types.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
 import { longestAscending } from './common-subsequence.ts'
 import type { ColumnPair, DiffInput, DiffOptions } from './diff-inputs.ts'
@@ -53,7 +53,7 @@ export function pairColumns(
       pairs.push({
         before: oldColumn,
         after: column,
-        asText: mustCompareAsText(oldColumn.type, column.type),
+        comparison: comparisonOf(oldColumn.type, column.type),
         isKey: key.includes(column.name),
       })
   }

@@ -93,15 +93,15 @@ export class PairedRowGroups {
   /** Returns the rows, among `count`, in which two chunks of a column differ. Sets `hashes`. */
   private compareTexts(column: number, a: Buffer, b: Buffer, count: number): number[] {
     const { reader, pairs } = this.tables
-    const { asText } = pairs[column]
+    const { comparison } = pairs[column]
     const before = clearHashes(this.hashes.before, count)
     const after = clearHashes(this.hashes.after, count)
     this.hashes = { before, after }
-    reader.addHashes(a, before, 0, asText)
-    reader.addHashes(b, after, 0, asText)
+    reader.addHashes(a, before, 0, comparison)
+    reader.addHashes(b, after, 0, comparison)
     const different: number[] = []
     for (let row = 0; row < count; row++) if (!before.isSame(row, after, row)) different.push(row)
-    if (this.tolerance === 0 || asText || different.length === 0) return different
+    if (this.tolerance === 0 || comparison !== 'value' || different.length === 0) return different
     const textsA = reader
       .findCells(a, different)
       .map(({ buf, start, end }) => buf.toString('utf8', start, end))

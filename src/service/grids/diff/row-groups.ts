@@ -1,5 +1,6 @@
 // Splits a table into the row groups of its compared columns.
 import { loadAhead, type WorkBudget } from '../../../json/index.ts'
+import type { Comparison } from '../../store/schema/column-types.ts'
 import { batchChunks, type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
 import { findFirst } from '../column/find-first.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
@@ -92,13 +93,13 @@ export class GroupedTable {
     reader: CellReader,
     column: number,
     target: RowHashes,
-    asText: boolean,
+    comparison: Comparison,
     each?: (text: Buffer) => void,
   ): Promise<number | undefined> {
     let firstNull: number | undefined
     for await (const { text, index } of this.loadChunks(column)) {
       each?.(text)
-      const nullIndex = reader.addHashes(text, target, index, asText)
+      const nullIndex = reader.addHashes(text, target, index, comparison)
       firstNull ??= nullIndex
     }
     return firstNull

@@ -3,6 +3,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatList } from '../../../contract/message-texts.ts'
 import { WorkBudget } from '../../../json/index.ts'
+import type { Comparison } from '../../store/schema/column-types.ts'
 import type { ColumnChunk } from '../column/chunks.ts'
 import type { CellReader } from '../column/kernel/cells.ts'
 import type { RowGroup } from '../column/row-groups.ts'
@@ -23,10 +24,10 @@ export interface TableNaming {
   lineOf?: (row: number) => number
 }
 
-/** A key column of a table. `asText`: 5 and "5" are equal. */
+/** A key column of a table. */
 interface TableKey {
   column: SnapshotColumn
-  asText: boolean
+  comparison: Comparison
 }
 
 /** Keys of a table. `rowOf`: returns the row of the table for a row of the index. */
@@ -98,6 +99,6 @@ function openKeyTable(snap: Snapshot, key: readonly TableKey[]): KeyTable {
     work,
   )
   table.choose(table.rowGroups)
-  const columns = key.map(({ column: { name }, asText }, column) => ({ column, name, asText }))
+  const columns = key.map(({ column: { name }, comparison }, column) => ({ column, name, comparison }))
   return { table, columns, work }
 }

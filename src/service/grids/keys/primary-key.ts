@@ -1,6 +1,7 @@
 // Primary keys of grids: columns that identify a row (docs/keys.md).
 
 import { Problem } from '../../../contract/errors.ts'
+import { comparisonOf } from '../../store/schema/column-types.ts'
 import { CellReader } from '../column/kernel/cells.ts'
 import { formatColumns, largestChunkBytes, type Snapshot } from '../column/snapshot.ts'
 import type { DataCall } from '../input/reading-options.ts'
@@ -55,7 +56,7 @@ export async function checkKey(snap: Snapshot, names: readonly string[], naming:
     await checkTableKeys(
       reader,
       snap,
-      columns.map((column) => ({ column, asText: false })),
+      columns.map((column) => ({ column, comparison: comparisonOf(column.type, column.type) })),
       naming,
     )
   } finally {

@@ -62,9 +62,19 @@ export function isDateType(type: ColumnType): boolean {
 }
 
 /** Returns whether columns must be compared as texts: one has numbers, booleans or JSON, the other does not. */
-export function mustCompareAsText(a: ColumnType, b: ColumnType): boolean {
+function mustCompareAsText(a: ColumnType, b: ColumnType): boolean {
   const areStrings = [a, b].every((type) => type === 'empty' || isStringType(type))
   return familyOf(a) !== familyOf(b) && !areStrings
+}
+
+/** How values of two columns are compared: by value, as texts (5 and "5" are equal), or dates by time. */
+export type Comparison = 'value' | 'text' | 'moment'
+
+/** Returns how the values of two columns are compared. Days have one form, which is compared as it is. */
+export function comparisonOf(a: ColumnType, b: ColumnType): Comparison {
+  if (mustCompareAsText(a, b)) return 'text'
+  const areDates = [a, b].every((type) => type === 'empty' || isDateType(type))
+  return areDates && [a, b].some((type) => familyOf(type) === 'datetime') ? 'moment' : 'value'
 }
 
 /** Returns the type of a column with values of both types. Keeps the variant of the first if possible. */

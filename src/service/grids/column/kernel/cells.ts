@@ -2,12 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import { WasmModule } from '../../../../contract/wasm.ts'
 import { findValueEnd, nextValue, skipWhitespace } from '../../../../json/index.ts'
+import type { Comparison } from '../../../store/schema/column-types.ts'
+import { identifyBy } from '../identify.ts'
 import { KernelPool } from './pool.ts'
 
 /** Exports of cells.as.ts. */
 interface Exports {
   begin(low: number, high: number): void
-  hashes(at: number, to: number, most: number): number
+  hashes(at: number, to: number, most: number, areMoments: boolean): number
   find(at: number, row: number, count: number): void
   match(at: number, to: number, row: number, most: number): number
   ascends(at: number, to: number): number
@@ -118,19 +120,19 @@ export class CellReader {
   }
 
   /**
-   * Adds the values of a column JSON to the hashes `into`, from row `at` on. `asText`: 5 and "5" are equal.
-   * Returns the first row with a null; undefined without nulls.
+   * Adds the values of a column JSON to the hashes `into`, from row `at` on. Returns the first row with a null; undefined
+   * without nulls.
    */
-  addHashes(text: Buffer, target: RowHashes, at: number, asText: boolean): number | undefined {
-    const plain = asText ? undefined : this.hashInKernel(text)
+  addHashes(text: Buffer, target: RowHashes, at: number, comparison: Comparison): number | undefined {
+    const plain = comparison === 'text' ? undefined : this.hashInKernel(text, comparison)
     if (plain) {
       target.combine(at, this.found, plain.count)
       return plain.missing < 0 ? undefined : at + plain.missing
     }
     let firstNull: number | undefined
     let row = at
-    for (const piece of canonicalChunks(text, asText)) {
-      const { count, missing } = this.kernel ? this.hashInKernel(piece, true)! : this.hashInTypeScript(piece)
+    for (const piece of canonicalChunks(text, comparison)) {
+      const { count, missing } = this.kernel ? this.hashInKernel(piece)! : this.hashInTypeScript(piece)
       target.combine(row, this.found, count)
       if (missing >= 0) firstNull ??= row + missing
       row += count
@@ -139,17 +141,21 @@ export class CellReader {
   }
 
   /**
-   * Hashes a text with the kernel, into `found`. Undefined without a kernel, or if a value is not canonical.
+   * Hashes a text with the kernel, into `found`. Without a comparison, its values are canonical. Undefined without a kernel,
+   * or if a value must be made canonical first.
    */
-  private hashInKernel(text: Buffer, isCanonical = false): { count: number; missing: number } | undefined {
+  private hashInKernel(
+    text: Buffer,
+    comparison?: Comparison,
+  ): { count: number; missing: number } | undefined {
     if (!this.kernel) return undefined
     const { exports } = this.kernel
     const end = this.putText(text)
     let missing = -1
     let count = 0
     for (let from = TEXT; from < end; from = exports.stop.value) {
-      const more = exports.hashes(from, end, MAX_VALUES)
-      if (exports.odd.value === 1 && !isCanonical) return undefined
+      const more = exports.hashes(from, end, MAX_VALUES, comparison === 'moment')
+      if (exports.odd.value === 1 && comparison) return undefined
       if (missing < 0 && exports.missing.value >= 0) missing = count + exports.missing.value
       this.copyHashes(count, more)
       count += more
@@ -260,12 +266,13 @@ export class CellReader {
 }
 
 /** Yields the values of a column JSON in canonical form, in chunks. */
-function* canonicalChunks(text: Buffer, asText: boolean): Generator<Buffer> {
+function* canonicalChunks(text: Buffer, comparison: Comparison): Generator<Buffer> {
+  const identify = identifyBy[comparison]
   let values: string[] = []
   let size = 0
   for (let i = skipWhitespace(text, 0); i < text.length; ) {
     const end = findValueEnd(text, i)
-    const value = canonicalValue(text.toString('utf8', i, end), asText)
+    const value = identify(text.toString('utf8', i, end))
     values.push(value)
     size += value.length * 3
     if (size >= CHUNK_BYTES) {
@@ -276,54 +283,4 @@ function* canonicalChunks(text: Buffer, asText: boolean): Generator<Buffer> {
     i = nextValue(text, end)
   }
   if (values.length > 0) yield Buffer.from(values.join(','))
-}
-
-/** Returns the canonical form of a JSON value: equal values have the same. `asText`: 5 and "5" are equal. */
-export function canonicalValue(json: string, asText: boolean): string {
-  const first = json[0]
-  if (first === '"') {
-    const plain = json.includes('\\') ? JSON.stringify(JSON.parse(json)) : json
-    if (!asText) return plain
-    const inner = plain.slice(1, -1)
-    return NUMBER.test(inner) ? `"${canonicalNumber(inner)}"` : plain
-  }
-  const isNumber = first === '-' || (first >= '0' && first <= '9')
-  const value = isNumber ? canonicalNumber(json) : json
-  return asText && (isNumber || first === 't' || first === 'f') ? `"${value}"` : value
-}
-
-const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i
-
-/** Maximum position of the decimal point up to which an exponent is written out. */
-const MAX_DIGITS = 400
-
-/** Numbers without exponent and needless zeros. */
-const CANONICAL_NUMBER = /^(?:0|-?[1-9]\d*|-?(?:0|[1-9]\d*)\.\d*[1-9])$/
-
-/** Returns the canonical form of a number, with all digits: `1.50` → `1.5`, `1e3` → `1000`, `-0` → `0`. */
-export function canonicalNumber(text: string): string {
-  if (CANONICAL_NUMBER.test(text)) return text
-  const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(
-    text,
-  ) ?? [undefined, '', text]
-  const shift = Number(exponent)
-  const digits = (whole + fraction).replace(/^0+(?=\d)/, '')
-  if (/^0*$/.test(digits)) return '0'
-  // Number of digits before the decimal point.
-  const point = digits.length - fraction.length + shift
-  if (Math.abs(point) > MAX_DIGITS) {
-    const short = withoutLastZeros(digits)
-    return `${sign}${short}e${point - short.length}`
-  }
-  const padded = point <= 0 ? '0'.repeat(1 - point) + digits : digits.padEnd(point, '0')
-  const at = point <= 0 ? 1 : point
-  const rest = withoutLastZeros(padded.slice(at))
-  return `${sign}${padded.slice(0, at)}${rest && `.${rest}`}`
-}
-
-/** Removes zeros at the end. A pattern would look at each zero of a long run again and again. */
-export function withoutLastZeros(digits: string): string {
-  let end = digits.length
-  while (digits[end - 1] === '0') end--
-  return digits.slice(0, end)
 }
