@@ -271,6 +271,7 @@ function createColumnBuilders(
     const given = options.types?.get(name)
     const isExact = options.asWritten && (given === 'date' || given === 'datetime')
     const isAmount = isKnownAmount(dialect, options, name, k)
+    const orderOfColumn = options.order?.(name, k)
     return new ColumnBuilder({
       name: options.targetName?.(k) ?? name,
       isTarget: options.expected !== undefined && !options.types?.has(name),
@@ -280,7 +281,8 @@ function createColumnBuilders(
         : (given ??
           options.expected?.(name, k) ??
           (isAmount ? 'number' : isAmbiguous(dialect, options, k) ? 'text' : undefined)),
-      order: options.order?.(name, k) ?? dateOrderOf(options.dates),
+      order: orderOfColumn ?? dateOrderOf(options.dates),
+      isOrderOfColumn: orderOfColumn !== undefined,
       asWritten: options.asWritten,
       styled: dialect.profile.styled[k],
       nullTexts: isAmount

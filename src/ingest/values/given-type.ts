@@ -20,8 +20,9 @@ export interface ColumnRules {
   styled?: boolean
   nullTexts?: readonly string[]
   numbers?: NumberStyle
-  /** Order of day and month in the column of the target grid. */
+  /** Order of day and month, which the user gives or the column of the target grid has. */
   order?: DateOrder
+  isOrderOfColumn?: boolean
   asWritten?: boolean
   /** Whether texts are kept, and ISO 8601 days and times among them have their types. */
   isExact?: boolean

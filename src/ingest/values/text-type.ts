@@ -85,14 +85,15 @@ export class TextType {
   broken?: { row: number; text: string; before: 'boolean' | Moment }
 
   /**
-   * `given`: order of day and month, from the user or the target column. `emptyIsNull`: empty texts are
-   * missing values, as in delimited files.
+   * `givenOrder`: order of day and month, from the user or, with `isOrderOfColumn`, that of the column to which the
+   * values are added. `emptyIsNull`: empty texts are missing values, as in delimited files.
    */
   constructor(
     readonly givenOrder: DateOrder,
     private readonly emptyIsNull: boolean,
     /** Whether dates and booleans that would be stored in another form are kept as text. */
     private readonly asWritten = false,
+    private readonly isOrderOfColumn = false,
   ) {}
 
   /** Returns whether the column is text, whatever values follow. */
@@ -207,7 +208,10 @@ export class TextType {
   result(): DetectedTextType {
     if (this.isText || this.count === 0) return { type: 'text' }
     if (this.isBoolean) return { type: 'boolean', rewrite: { as: 'boolean' } }
-    const { canBeDmy, canBeMdy, differ, givenOrder, written } = this
+    const { canBeDmy, canBeMdy, differ, written } = this
+    // That a column has the month first, as in 1/31/2024, does not tell that it is so with dots, too.
+    const isOtherForm = this.isOrderOfColumn && this.givenOrder === 'mdy' && this.form === '.'
+    const givenOrder = isOtherForm ? undefined : this.givenOrder
     const type = this.moment!
     const isUndecided = canBeDmy && canBeMdy && differ
     if (isUndecided && givenOrder === undefined) return { type: 'text', isUndecided, written }

@@ -39,6 +39,24 @@ onSqliteFirst('types of columns', (test) => {
     expect(await column(plain)).toEqual(['date'])
   })
 
+  it('a column with the month first does not decide the order of dates with dots', async () => {
+    const fid = await upload('d,n\n1/31/2024,1\n2/13/2024,2\n')
+    expect((await send(`/v2/grids/${fid}/row`, 'd,n\n03/02/2024,3\n')).status).toBe(201)
+    const refused = await send(`/v2/grids/${fid}/row`, 'd,n\n02.03.2024,4\n')
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('date-dmy')])
+    const given = { 'Gridline-Columns': '{"d": "date-dmy"}' }
+    expect((await send(`/v2/grids/${fid}/row`, 'd,n\n02.03.2024,4\n', given)).status).toBe(201)
+    const clear = await send(`/v2/grids/${fid}/row`, 'd,n\n02.03.2024,5\n31.03.2024,6\n')
+    expect([clear.status, clear.json.warnings.join()]).toEqual([
+      201,
+      expect.stringContaining('the day is first'),
+    ])
+    expect(await values(fid)).toEqual([
+      ...['2024-01-31', '2024-02-13', '2024-03-02'],
+      ...['2024-03-02', '2024-03-02', '2024-03-31'],
+    ])
+  })
+
   it('amounts are read as numbers again where the grid holds numbers', async () => {
     const name = `types ${made++}.csv`
     const again = (body: string, more: Record<string, string> = {}) =>
