@@ -12,15 +12,22 @@ interface FigureParts {
   frames?: unknown
 }
 
-/** Returns the figure with its times in UTC, except on axes of labels. Other arrays stay unchanged. */
+/**
+ * Returns a chart with its times in UTC, except on axes of labels. Other arrays stay unchanged, and so do figures that were
+ * made elsewhere: their ranges, shapes and notes are written for times without their zones.
+ */
 export function convertToUtc<T extends FigureParts>(figure: T): T {
-  const { data, frames } = figure
   const layout = isObject(figure.layout) ? figure.layout : {}
+  return isObject(layout.meta) && layout.meta.theme ? convertParts(figure, layout) : figure
+}
+
+function convertParts<T extends FigureParts>(figure: T, layout: Record<string, unknown>): T {
+  const { data, frames } = figure
   return {
     ...figure,
     ...(Array.isArray(data) && { data: data.map((trace) => convertTraceToUtc(trace, layout)) }),
     ...(Array.isArray(frames) && {
-      frames: frames.map((frame) => (isObject(frame) ? convertToUtc(frame as FigureParts) : frame)),
+      frames: frames.map((frame) => (isObject(frame) ? convertParts(frame as FigureParts, layout) : frame)),
     }),
   }
 }

@@ -195,8 +195,9 @@ describe('times', () => {
       '2024-01-01T00:00:00.5Z',
       '2024-01-01 10:00:00+00',
     ]
+    const meta = { theme: 'gridline' }
     const drawn = (type?: string) =>
-      convertToUtc({ data: [{ x, y: [1, 2, 3, 4, 5] }], layout: { xaxis: { type } } }).data[0].x
+      convertToUtc({ data: [{ x, y: [1, 2, 3, 4, 5] }], layout: { meta, xaxis: { type } } }).data[0].x
     expect(drawn('date')).toEqual([
       '2024-01-30 23:00:00',
       '2024-07-01 01:00:00',
@@ -206,8 +207,11 @@ describe('times', () => {
     ])
     expect(drawn()).toEqual(drawn('date'))
     expect(drawn('category')).toEqual(x)
-    const plain = { data: [{ x: ['2024-01-31 10:00'], y: [1] }], layout: {} }
+    const plain = { data: [{ x: ['2024-01-31 10:00'], y: [1] }], layout: { meta } }
     expect(convertToUtc(plain).data[0]).toBe(plain.data[0])
+    // Its shapes and ranges would be beside the values.
+    const foreign = { data: [{ x, y: [1, 2, 3, 4, 5] }], layout: { shapes: [{ x0: x[0], x1: x[1] }] } }
+    expect(convertToUtc(foreign)).toBe(foreign)
   })
 })
 
