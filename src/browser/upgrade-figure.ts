@@ -45,10 +45,12 @@ export function upgradeFigure<T extends { data: unknown; layout: unknown }>(figu
 function upgradeParts(figure: unknown): unknown {
   if (!isObject(figure)) return figure
   const { data, layout } = figure
+  const traces = Array.isArray(data) ? data : []
+  const isPolar = traces.some((trace) => isObject(trace) && (trace.type === 'area' || isLegacyPolar(trace)))
   return {
     ...figure,
     ...(Array.isArray(data) && { data: data.map(upgradeTrace) }),
-    ...(isObject(layout) && { layout: upgradeLayout(layout) }),
+    ...(isObject(layout) && { layout: upgradeLayout(isPolar ? convertPolarLayout(layout) : layout) }),
   }
 }
 
@@ -263,6 +265,38 @@ function convertMapbox(trace: Attributes): Attributes {
 /** Returns whether a trace is a polar chart of plotly.js 1: points or bars with `t` and `r`. */
 function isLegacyPolar({ type = 'scatter', r, t, x, y }: Attributes): boolean {
   return (type === 'scatter' || type === 'bar') && r !== undefined && t !== undefined && !x && !y
+}
+
+/** Attributes of the axes of polar charts of plotly.js 1 that have the same name and meaning today. */
+const POLAR_AXIS_ATTRIBUTES = ['visible', 'showline', 'showticklabels', 'ticklen', 'tickcolor', 'ticksuffix']
+
+/**
+ * Converts the layout of polar charts of plotly.js 1: angles were clockwise from the right, and `orientation` turned all
+ * of the chart clockwise.
+ */
+function convertPolarLayout(old: Attributes): Attributes {
+  const { direction, orientation, radialaxis, angularaxis, polar, ...layout } = old
+  const select = (axis: unknown, names: readonly string[]): Attributes =>
+    isObject(axis)
+      ? Object.fromEntries(names.flatMap((name) => (axis[name] === undefined ? [] : [[name, axis[name]]])))
+      : {}
+  const given = isObject(polar) ? polar : {}
+  return {
+    ...layout,
+    polar: {
+      // Sectors lay over each other, without gaps.
+      barmode: layout.barmode === 'stack' ? 'stack' : 'overlay',
+      bargap: 0,
+      ...given,
+      angularaxis: {
+        direction: direction === 'counterclockwise' ? direction : 'clockwise',
+        rotation: typeof orientation === 'number' ? -orientation : 0,
+        ...select(angularaxis, POLAR_AXIS_ATTRIBUTES),
+        ...given.angularaxis,
+      },
+      radialaxis: { ...select(radialaxis, ['range', ...POLAR_AXIS_ATTRIBUTES]), ...given.radialaxis },
+    },
+  }
 }
 
 /** Renames the angle `t` to `theta`. */

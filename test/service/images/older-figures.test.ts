@@ -91,12 +91,26 @@ const pairs: Record<string, [before: object, today: object]> = {
     { data: [bar], layout: { yaxis: { tickmode: 'linear', dtick: 0.5, tick0: 0 } } },
   ],
   'polar charts by radius and angle': [
-    { data: [{ type: 'area', r: [1, 2, 3], t: [0, 90, 180] }], layout: {} },
-    { data: [{ type: 'barpolar', r: [1, 2, 3], theta: [0, 90, 180] }], layout: {} },
+    {
+      data: [{ type: 'area', r: [1, 2, 3], t: ['N', 'E', 'S'] }],
+      layout: { orientation: 270, radialaxis: { ticksuffix: '%', range: [0, 10] } },
+    },
+    {
+      data: [{ type: 'barpolar', r: [1, 2, 3], theta: ['N', 'E', 'S'] }],
+      layout: {
+        polar: {
+          ...{ barmode: 'overlay', bargap: 0, radialaxis: { ticksuffix: '%', range: [0, 10] } },
+          angularaxis: { direction: 'clockwise', rotation: 90 },
+        },
+      },
+    },
   ],
   'lines by radius and angle': [
     { data: [{ type: 'scatter', r: [1, 2, 3], t: [0, 90, 180] }], layout: {} },
-    { data: [{ type: 'scatterpolar', r: [1, 2, 3], theta: [0, 90, 180] }], layout: {} },
+    {
+      data: [{ type: 'scatterpolar', r: [1, 2, 3], theta: [0, 90, 180] }],
+      layout: { polar: { angularaxis: { direction: 'clockwise', rotation: 0 } } },
+    },
   ],
 }
 
