@@ -128,7 +128,10 @@ function splitTrace(
     .filter(([key]) => !isLeftOut(key))
     .map(([key, keyRows]) => {
       const style = findGroupStyle(transform.styles, key)
-      const part = mergeStyle(copyTrace(trace), style)
+      const part = copyTrace(trace)
+      selectRows(trace, keyRows, part, paths)
+      // A style replaces values of single points.
+      mergeStyle(part, style)
       part.name =
         typeof style.name === 'string'
           ? style.name
@@ -137,7 +140,6 @@ function splitTrace(
               .replaceAll('%{trace}', labelOf(trace.name ?? `trace ${index}`))
       // Name the group of rows without a value.
       if (isExtended(transform) && String(part.name).trim() === '') part.name = NO_LABEL
-      selectRows(trace, keyRows, part, paths)
       if (transform.style !== undefined) part.meta = { group: key }
       // Draw the first of two sides below zero; both show their values on hover.
       if (transform.sides === true) part.transforms.push({ type: key === rows[0][0] ? 'negate' : 'amounts' })
