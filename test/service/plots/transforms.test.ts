@@ -161,8 +161,11 @@ it('the style of a group replaces the values of its points', async () => {
   const marker = { color: ['blue', 'green', 'blue'], size: [5, 6, 7] }
   const styles = [{ target: 'a', value: { marker: { color: 'red' } } }]
   const transforms = [{ type: 'groupby', groups: ['a', 'b', 'a'], styles }]
-  const { data } = await evaluateTransforms({ data: [{ x: [1, 2, 3], marker, transforms }], layout: {} })
-  expect(data.map((trace) => (trace as { marker: object }).marker)).toEqual([
+  const { data } = (await evaluateTransforms({
+    data: [{ x: [1, 2, 3], marker, transforms }],
+    layout: {},
+  })) as { data: { marker: object }[] }
+  expect(data.map((trace) => trace.marker)).toEqual([
     { color: 'red', size: [5, 7] },
     { color: ['green'], size: [6] },
   ])
