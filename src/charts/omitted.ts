@@ -213,7 +213,13 @@ export function describeOmitted({ data, layout }: Figure): { unseen: string[]; r
   if (unknownPlaces > 0) unseen.push(`${formatCount(unknownPlaces, 'place')} not on the map`)
   const colorless = data
     .filter(({ marker }) => marker?.showscale === true)
-    .map((trace) => Array.from(listOf(dropOtherTexts(trace, layout).marker.color)).filter(isMissing).length)
+    .map(
+      (trace) =>
+        Array.from(listOf(dropOtherTexts(trace, layout).marker.color)).filter(
+          // Rows without a place are not shown at all.
+          (color, k) => isMissing(color) && ![trace.x, trace.y].some((list) => isMissingAt(list, k)),
+        ).length,
+    )
     .reduce((sum, count) => sum + count, 0)
   const start = data.some(beginsAtZero) && findCutStart(layout, data)
   const zeros = countAreaGaps(data, hasLabelAxis(layout, 'x', undefined))
@@ -233,12 +239,17 @@ export function describeOmitted({ data, layout }: Figure): { unseen: string[]; r
   }
 }
 
+/** Returns whether a list lacks the value of a row; false for a trace without the list. */
+function isMissingAt(list: unknown, row: number): boolean {
+  const values = listOf(list)
+  return row < values.length && isMissing(values[row])
+}
+
 /** Counts values that are not positive, in rows with a value on the other axis. */
 function countNotPositive(trace: Attributes, letter: 'x' | 'y'): number {
-  const [values, otherValues] = [listOf(trace[letter]), listOf(trace[letter === 'x' ? 'y' : 'x'])]
-  return Array.from(values).filter(
-    (value, k) =>
-      typeof value === 'number' && value <= 0 && !(k < otherValues.length && isMissing(otherValues[k])),
+  const others = trace[letter === 'x' ? 'y' : 'x']
+  return Array.from(listOf(trace[letter])).filter(
+    (value, k) => typeof value === 'number' && value <= 0 && !isMissingAt(others, k),
   ).length
 }
 
@@ -291,11 +302,17 @@ function countOutsideLimits(
   }
 }
 
+/** Returns whether a trace has values below zero: areas of such values cannot be stacked. */
+export function hasNegative({ y }: Attributes): boolean {
+  return Array.from(listOf(y)).some((value) => (value as number) < 0)
+}
+
 /** Counts the positions at which a stacked area has no value: it is drawn as zero there. */
 function countAreaGaps(data: readonly Attributes[], isLabels: boolean): number {
   const isPosition = (place: unknown): boolean => isLabels || !isMissing(place)
   const areas = data.filter(({ stackgroup, hoverinfo }) => stackgroup !== undefined && hoverinfo !== 'skip')
-  if (areas.length < 2) return 0
+  // Areas with values below zero become lines.
+  if (areas.length < 2 || areas.some(hasNegative)) return 0
   const places = new Set(areas.flatMap(({ x }) => Array.from(listOf(x)).filter(isPosition).map(String)))
   return areas.reduce((sum, { x, y }) => {
     const positions = new Set(

@@ -135,16 +135,20 @@ describe('rows without a place', () => {
     const figure = {
       data: [
         {
-          x: [1, 2],
-          y: [1, 2],
+          x: [1, 2, 3, null],
+          y: [1, 2, null, 4],
           mode: 'markers',
-          marker: { color: [1, 'big'], colorsrc: 'ann:1:bbbbbb', showscale: true },
+          // Rows without a place have no point.
+          marker: { color: [1, 'big', null, null], colorsrc: 'ann:1:bbbbbb', showscale: true },
         },
       ],
       layout,
     }
     const { unseen, remarks } = describeOmitted(figure)
-    expect([unseen, remarks]).toEqual([[], ['1 row without a color is grey']])
+    expect([unseen, remarks]).toEqual([
+      ['1 row without x', '1 row without a value'],
+      ['1 row without a color is grey'],
+    ])
   })
 
   it('rows without a place are counted once, before aggregation', async () => {
@@ -173,6 +177,9 @@ it('values outside a requested range and gaps in areas are reported', () => {
     { ...area, x: [1, 2, 3], y: [1, null, 3] },
   ]
   expect(describeOmitted({ data, layout: {} }).remarks).toEqual(['2 missing values are drawn as zero'])
+  // With values below zero, areas become lines.
+  const below = [...data, { ...area, x: [1, 2, 3], y: [1, -1, 1] }]
+  expect(describeOmitted({ data: below, layout: {} }).remarks).toEqual([])
   const filled = [{ fill: 'tozeroy', x: [1, 2, 3, 4], y: [null, 1, null, 2] }]
   expect(describeOmitted({ data: filled, layout: {} }).remarks).toEqual(['1 missing value is filled over'])
 })

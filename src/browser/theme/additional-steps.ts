@@ -16,7 +16,7 @@ import { addPolarMargins, sortPolarLabels } from './polar.ts'
 import { colorSeries } from './series-colors.ts'
 import { addSizeLegend } from './size-legend.ts'
 import { arrangeSlopeAxis } from './slopes.ts'
-import { arrangeStems, outlineTimelineBars } from './stems.ts'
+import { arrangeStems, outlineShortBars } from './stems.ts'
 import { arrangePyramid } from './unsigned-axes.ts'
 import { thinValues } from './value-labels.ts'
 import { turnLabelsVertical } from './vertical-labels.ts'
@@ -42,7 +42,7 @@ export const ADDITIONAL_STEPS: AdditionalSteps = {
   arrangeRose: sortPolarLabels,
   arrangeStems,
   orderLabels,
-  outlineTimes: outlineTimelineBars,
+  outlineTimes: outlineShortBars,
   thinValues,
   turnNotes: placeNotes,
   arrangeColors: arrangeColorScales,

@@ -1,5 +1,6 @@
 // Theme of area charts.
 import { listOf } from '../../charts/figure/lists.ts'
+import { hasNegative } from '../../charts/omitted.ts'
 import type { Attributes, Draft } from './arrangement.ts'
 import { listNameableSeries, writeEndNames } from './series.ts'
 
@@ -33,9 +34,7 @@ function areaMiddlesOf(areas: readonly Attributes[], layout: Attributes): (numbe
 
 /** Draws stacked areas with negative values as lines, because the areas would overlap. */
 export function unstackNegative({ data, remarks }: Draft): void {
-  const isNegative = ({ stackgroup, y }: Attributes): boolean =>
-    stackgroup !== undefined && [...listOf(y)].some((value) => typeof value === 'number' && value < 0)
-  if (!data.some(isNegative)) return
+  if (!data.some((trace) => trace.stackgroup !== undefined && hasNegative(trace))) return
   remarks.push('Areas with values below zero are drawn as lines, not stacked')
   for (const [k, { stackgroup, groupnorm: _, ...trace }] of data.entries())
     data[k] = stackgroup === undefined ? { ...trace } : { ...trace, fill: 'none' }

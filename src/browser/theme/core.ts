@@ -71,7 +71,7 @@ export type AdditionalSteps = Readonly<
 const PLAIN_TYPES = /^(?:scatter(?:gl)?|bar|box|violin|histogram)$/
 
 /** Chart types that need additional steps, whatever their traces are. */
-const SPECIAL_CHARTS: ReadonlySet<unknown> = new Set(['hexbin', 'lollipop', 'timeline', 'pyramid'])
+const SPECIAL_CHARTS: ReadonlySet<unknown> = new Set(['hexbin', 'lollipop', 'timeline', 'range', 'pyramid'])
 
 /** Returns whether a figure needs steps that are loaded on demand. */
 export function needsAdditionalSteps({ data, layout }: Figure): boolean {

@@ -3,14 +3,17 @@ import { listOf } from '../../charts/figure/lists.ts'
 import type { Draft } from './arrangement.ts'
 import { colorwayOf } from './colors.ts'
 
-/** Outlines timeline bars, so that a bar of one day is visible as a line. */
-export function outlineTimelineBars(draft: Draft): void {
+/** Outlines timeline bars, so that a bar of one day is visible as a line, and ranges whose ends are equal. */
+export function outlineShortBars(draft: Draft): void {
   const { data, layout } = draft
-  if (layout.meta.chart !== 'timeline') return
+  const { chart } = layout.meta
+  if (chart !== 'timeline' && chart !== 'range') return
   const colors = colorwayOf(draft)
   for (const [k, trace] of data.entries()) {
     const color = trace.marker?.color ?? colors[k % colors.length]
-    data[k] = { ...trace, marker: { line: { width: 2, color }, ...trace.marker } }
+    const lengths = Array.from(listOf(trace.y))
+    const width = chart === 'timeline' ? 2 : lengths.map((length) => (length === 0 ? 2 : 0))
+    data[k] = { ...trace, marker: { line: { width, color }, ...trace.marker } }
   }
 }
 

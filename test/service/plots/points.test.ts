@@ -148,6 +148,20 @@ onSqliteFirst('large charts', (test) => {
     expect([whole.data[0].x.length, whole.layout]).toEqual([ROWS, {}])
   })
 
+  it('points are those of the traces, not the rows of a longer trace in the same grid', async () => {
+    const figure = {
+      data: [
+        { x: numbers, y: numbers },
+        { x: [1], y: [2] },
+      ],
+      layout: {},
+    }
+    const { json } = await test().ask('alice', 'POST', '/v2/plots', { json: { figure, filename: 'two', raw_data: 'grid' } })
+    const own = new URL(json.file.web_url).pathname.slice(0, -1)
+    const { layout } = (await test().ask('alice', 'GET', `${own}.live`)).json
+    expect(layout.annotations[0].text).toMatch(/of 20,001 points$/)
+  })
+
   it('a small enough axis range is drawn with all points', async () => {
     const { live } = await plotOf()
     const [{ x }] = (await live('?range=xaxis,1000.5,1500')).data

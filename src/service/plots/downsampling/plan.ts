@@ -42,6 +42,8 @@ interface Candidate {
   /** Undefined if x is the row number. */
   x: SnapshotColumn | undefined
   y: SnapshotColumn
+  /** Number of points: fewer than rows if another trace of the same grid is longer. */
+  points: number
   axis: VisibleAxis
   isCloud: boolean
   /** Cache key: equal for traces with the same points on the same axis. */
@@ -57,7 +59,7 @@ export async function planDownsampling(
   ranges: VisibleRanges = new Map(),
 ): Promise<Downsampling | undefined> {
   const candidates = await findCandidates(figure, ranges)
-  const total = candidates.reduce((sum, { snap }) => sum + snap.rows, 0)
+  const total = candidates.reduce((sum, { points }) => sum + points, 0)
   if (total <= DOWNSAMPLE_THRESHOLD_POINTS) return undefined
   const buckets = bucketsPerTrace(candidates.length)
   const cache = new Map<string, RowSet>()
@@ -67,9 +69,9 @@ export async function planDownsampling(
   const rows = new Map<string, RowSet>()
   const numbered = new Set<string>()
   let drawn = 0
-  for (const { path, snap, x, y, axis, isCloud, key } of candidates) {
-    if (snap.rows <= buckets * POINTS_PER_BUCKET) {
-      drawn += snap.rows
+  for (const { path, snap, x, y, points, axis, isCloud, key } of candidates) {
+    if (points <= buckets * POINTS_PER_BUCKET) {
+      drawn += points
       continue
     }
     let selected = cache.get(key)
@@ -129,7 +131,8 @@ async function findCandidates(
     if (!axis) continue
     const isCloud = !mode.includes('lines')
     const key = JSON.stringify([formatFid(y.source.grid), xs?.uid, ys.uid, name, isCloud])
-    candidates.push({ path, snap: grid.snap, x: xs, y: ys, axis, isCloud, key })
+    const points = Math.min(ys.rows, xs?.rows ?? ys.rows)
+    candidates.push({ path, snap: grid.snap, x: xs, y: ys, points, axis, isCloud, key })
   }
   return candidates
 }
