@@ -41,8 +41,9 @@ function escapeCell(text: string): string {
     .replace(/[&<>]/g, (c) => ESCAPES[c])
 }
 
-function formatText(text: string, style = ''): string {
-  return `<c${style} t="inlineStr"><is><t xml:space="preserve">${escapeCell(text)}</t></is></c>`
+/** `attributes`: reference and style of the cell. */
+function formatText(text: string, attributes: string): string {
+  return `<c${attributes} t="inlineStr"><is><t xml:space="preserve">${escapeCell(text)}</t></is></c>`
 }
 
 const DAY_MS = 24 * 3600 * 1000
@@ -52,19 +53,28 @@ const EPOCH_MS = Date.UTC(1899, 11, 30)
 const MOMENT = /^\d{4}-\d\d-\d\d(?:([T ])(\d\d:\d\d:\d\d(?:\.\d{1,3})?))?$/
 
 /** Formats a day or time as a serial number; undefined for other texts and days that a sheet cannot have. */
-function formatMoment(text: string): string | undefined {
+function formatMoment(text: string, reference: string): string | undefined {
   const match = MOMENT.exec(text)
   if (!match) return undefined
   const [, separator, time] = match
   const ms = Date.parse(`${text.slice(0, 10)}T${time ?? '00:00:00'}Z`)
   if (!(ms >= FIRST_DAY_MS)) return undefined
   const style = time === undefined ? DAY : separator === 'T' ? ISO_TIME : TIME
-  return `<c s="${style}"><v>${(ms - EPOCH_MS) / DAY_MS}</v></c>`
+  return `<c${reference} s="${style}"><v>${(ms - EPOCH_MS) / DAY_MS}</v></c>`
 }
 
-/** Creates a writer of the rows of a sheet. A cell has no reference: its place is its order. */
+/** Returns the letters of a column of a sheet: A for 0, AA for 26. */
+function lettersOf(column: number): string {
+  const last = String.fromCharCode(0x41 + (column % 26))
+  return column < 26 ? last : lettersOf(Math.floor(column / 26) - 1) + last
+}
+
+/** Creates a writer of the rows of a sheet. Programs may need the references of cells, which are optional. */
 function createSheetWriter(): RowWriter {
   let isMoment: boolean[] = []
+  /** Beginning of the reference of a cell in each column. */
+  let references: string[] = []
+  let row = 1
   return {
     head(columns) {
       isMoment = columns.map(({ type }) => /^date/.test(type))
@@ -72,21 +82,27 @@ function createSheetWriter(): RowWriter {
         is ? [`<col min="${k + 1}" max="${k + 1}" width="${MOMENT_CHARACTERS}" customWidth="1"/>`] : [],
       )
       const widths = wide.length > 0 ? `<cols>${wide.join('')}</cols>` : ''
-      const names = columns.map(({ name }) => formatText(name, ` s="${BOLD}"`)).join('')
-      return `${HEAD}<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>${widths}<sheetData><row>${names}</row>`
+      references = columns.map((_, k) => ` r="${lettersOf(k)}`)
+      const names = columns.map(({ name }, k) => formatText(name, `${references[k]}1" s="${BOLD}"`)).join('')
+      return `${HEAD}<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>${widths}<sheetData><row r="1">${names}</row>`
     },
     row(cells, out) {
-      out.addText('<row>')
+      row++
+      const rowName = String(row)
+      out.addText(`<row r="${rowName}">`)
       for (const [k, { buf, start, end }] of cells.entries()) {
         const first = buf[start]
-        if (first === 0x6e) out.addText('<c/>')
-        else if (first === 0x74 || first === 0x66)
-          out.addText(`<c t="b"><v>${first === 0x74 ? 1 : 0}</v></c>`)
+        if (first === 0x6e) continue
+        const reference = `${references[k]}${rowName}"`
+        if (first === 0x74 || first === 0x66)
+          out.addText(`<c${reference} t="b"><v>${first === 0x74 ? 1 : 0}</v></c>`)
         else if (first === 0x22 || first === 0x5b || first === 0x7b) {
           const text = decodeJsonText(buf, start, end)
-          out.addText((isMoment[k] ? formatMoment(text) : undefined) ?? formatText(text))
+          out.addText(
+            (isMoment[k] ? formatMoment(text, reference) : undefined) ?? formatText(text, reference),
+          )
         } else {
-          out.addText('<c><v>')
+          out.addText(`<c${reference}><v>`)
           out.addBytes(buf, start, end)
           out.addText('</v></c>')
         }
