@@ -51,3 +51,40 @@ it('columns give the same values, types and slices as records', async () => {
     { numRuns: runs(60, 3000) },
   )
 })
+
+it.each<[string, string, object]>([
+  [
+    'members given twice',
+    '[{"a":1,"a":2},{"a":3}]',
+    { texts: ['2,3'], warnings: ['a record has several members a; the last one was read'] },
+  ],
+  [
+    'members without a name',
+    '[{"":1,"b":2}]',
+    { texts: ['1', '2'], warnings: ['column 1 has no name; named column_1'] },
+  ],
+  [
+    'tables that pandas has split',
+    '{"columns":["a",5],"index":[0,1],"data":[["x",2],["y",4]]}',
+    { texts: ['"x","y"', '2,4'], warnings: [], columns: [{ name: 'a' }, { name: '5' }] },
+  ],
+  [
+    'split tables with an index',
+    '{"columns":["a"],"index":["k","l"],"data":[[1],[2]]}',
+    { texts: ['1,2'], warnings: ['index was not read: the columns and their data are the table'] },
+  ],
+  [
+    'columns with objects',
+    '{"a":[1,2],"b":[{"x":1},{"x":2}]}',
+    { texts: ['1,2', '{"x":1},{"x":2}'], warnings: [] },
+  ],
+])('%s are read, and what was assumed is told', async (_, text, expected) => {
+  expect(await read(text)).toMatchObject(expected)
+})
+
+it('several arrays of records are refused, and the hint names one', async () => {
+  await expect(read('{"nodes":[{"id":1},{"id":2}],"links":[{"s":1}]}')).rejects.toMatchObject({
+    code: 'bad_data',
+    hint: expect.stringContaining(`jq '.["nodes"]' FILE`),
+  })
+})

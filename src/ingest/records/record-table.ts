@@ -22,6 +22,9 @@ export class RecordTable {
   /** Columns of members of nested objects, by path. Different paths can have the same name. */
   private readonly nested = new Map<string, RecordColumn>()
   private readonly names = new Set<string>()
+  private readonly unnamed: RecordColumn[] = []
+  /** The first name that a record gives twice. */
+  private repeatedName: string | undefined
   rows = 0
   private readonly ends = new SliceEnds()
   private valueCount = 0
@@ -46,6 +49,7 @@ export class RecordTable {
     for (let n = 2; this.names.has(name); n++) name = `${nonEmpty} (${n})`
     const column = new RecordColumn(name, nonEmpty, this.columns.length)
     this.columns.push(column)
+    if (memberName.trim() === '') this.unnamed.push(column)
     if (place === undefined) this.byName.set(memberName, column)
     else this.nested.set(place, column)
     this.names.add(name)
@@ -57,6 +61,16 @@ export class RecordTable {
   addColumns(cells: Iterable<Member>): void {
     for (const [name, , place] of this.options.flatten ? flattenMembers(cells) : cells)
       this.getOrAddColumn(name, place)
+  }
+
+  /** Returns the members of a record, of several with one name the last. */
+  membersOf(record: RawJson): Map<string, RawJson> {
+    const members = new Map<string, RawJson>()
+    for (const [name, cell] of record.members()) {
+      if (members.has(name)) this.repeatedName ??= name
+      members.set(name, cell)
+    }
+    return members
   }
 
   /** Adds a record. Missing columns get null. */
@@ -180,6 +194,10 @@ export class RecordTable {
     const source = this.options.source ?? 'input'
     if (this.rows === 0 || this.columns.length === 0)
       throw badFile(source, 'no rows', 'Give at least one row.')
+    if (this.repeatedName !== undefined)
+      warnings.note(`a record has several members ${excerpt(this.repeatedName)}; the last one was read`)
+    for (const { name, position } of this.unnamed)
+      warnings.note(`column ${position + 1} has no name; named ${name}`)
     for (const { name, requestedName, position } of this.columns)
       if (name !== requestedName)
         warnings.note(

@@ -3,6 +3,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, formatBytes } from '../../contract/limits.ts'
 import { formatList } from '../../contract/message-texts.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
 import {
   type Bytes,
   concatAsync,
@@ -55,7 +56,7 @@ export async function ingestJsonLines(
   const addPlain = plain && ((lines: Buffer) => plain.add(lines))
   try {
     for await (const { value } of readJsonLines(whole, { source, encoding, limits }, warnings, addPlain)) {
-      if (value.kind === 'object') await table.addRecord(value.entries())
+      if (value.kind === 'object') await table.addRecord(table.membersOf(value))
       else await table.addRecord(nameByPosition(value))
       plain?.learn(value)
     }
@@ -96,7 +97,7 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
     const plain = PlainRecords.open(table, options, true)
     try {
       const records = readJsonArray(resumeStream(parts, text), source, limits, plain)
-      for await (const record of records) await table.addRecord(record.entries())
+      for await (const record of records) await table.addRecord(table.membersOf(record))
     } finally {
       plain?.release()
     }
@@ -128,18 +129,22 @@ const SHAPES_HINT = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]
 
 /**
  * Adds the items of an array: records, rows or single values. `membersOf` returns the cells of a record, by default its
- * members.
+ * members. `names`: those of the cells of rows; by default the first row may have them.
  */
 async function readItems(
   json: RawJson,
   table: RecordTable,
   options: JsonOptions,
   membersOf?: (record: RawJson) => Iterable<Member>,
+  names?: string[],
 ): Promise<void> {
   const isLarge = json.end - json.start >= MIN_KERNEL_BYTES
   const plain = membersOf ? undefined : PlainRecords.open(table, options, isLarge)
   try {
-    await new ItemReader(json, table, options).read(membersOf ?? ((record) => record.entries()), plain)
+    await new ItemReader(json, table, options, names).read(
+      membersOf ?? ((record) => table.membersOf(record)),
+      plain,
+    )
   } finally {
     plain?.release()
   }
@@ -150,8 +155,6 @@ class ItemReader {
   /** Kind of the first item, and number of items so far. */
   private kind: RawJson['kind'] | undefined
   private count = 0
-  /** Names in the first row. */
-  private names: string[] | undefined
   private readonly source: string
   private readonly maxColumns: number
 
@@ -159,6 +162,8 @@ class ItemReader {
     private readonly json: RawJson,
     private readonly table: RecordTable,
     { source = 'input', limits = defaultLimits }: JsonOptions,
+    /** Names of the cells of rows. */
+    private names: string[] | undefined,
   ) {
     this.source = source
     this.maxColumns = limits.columns
@@ -198,7 +203,7 @@ class ItemReader {
   private async addRow(row: RawJson): Promise<void> {
     const { table, source, count } = this
     const cells = readCells(row, this.maxColumns, source)
-    if (count === 1) {
+    if (count === 1 && !this.names) {
       this.names = headerNamesOf(cells)
       for (const name of this.names ?? []) table.getOrAddColumn(name)
       if (this.names) return
@@ -235,6 +240,59 @@ function isFigure(members: ReadonlyMap<string, RawJson>): boolean {
   if (traces?.kind !== 'array' || members.get('layout')?.kind !== 'object') return false
   const trace: RawJson | undefined = traces.items().next().value
   return trace === undefined || trace.kind === 'object'
+}
+
+/**
+ * Returns the names and rows of a table that pandas has split: `{"columns": ["a", …], "index": […], "data": [[1, …], …]}`;
+ * undefined for other objects.
+ */
+function findSplitTable(
+  members: ReadonlyMap<string, RawJson>,
+): { names: string[]; rows: RawJson } | undefined {
+  const [columns, rows] = [members.get('columns'), members.get('data')]
+  const isOther = [...members.keys()].some((name) => !/^(?:columns|index|data)$/.test(name))
+  const first: RawJson | undefined = rows?.items().next().value
+  if (isOther || !columns || first?.kind !== 'array') return undefined
+  const cells = [...columns.items()]
+  const names = cells.map((cell) => String(cell.toValue()))
+  const isNames = cells.every(({ kind }) => kind === 'string' || kind === 'number')
+  const width = [...first.items()].length
+  return isNames && width === names.length && new Set(names).size === width
+    ? { names, rows: rows! }
+    : undefined
+}
+
+/** Returns whether an array is 0, 1, 2 …; true without one. */
+async function isRowNumbers(array: RawJson | undefined): Promise<boolean> {
+  let row = 0
+  for (const item of array?.items() ?? []) {
+    if (item.toValue() !== row++) return false
+    if (row % 256 === 0 && shouldYield()) await yieldToEventLoop()
+  }
+  return true
+}
+
+/** Throws `bad_data` for arrays of different lengths of which one has records: they are no columns of one table. */
+async function assertOneTable(arrays: readonly [string, RawJson][], source: string): Promise<void> {
+  const records = arrays.find(([, array]) => array.items().next().value?.kind === 'object')
+  if (!records) return
+  const lengths = new Set<number>()
+  for (const [, array] of arrays) {
+    let length = 0
+    for (const _ of array.items()) if (++length % 256 === 0 && shouldYield()) await yieldToEventLoop()
+    lengths.add(length)
+  }
+  if (lengths.size === 1) return
+  const names = formatList(
+    arrays.map(([name]) => excerpt(name)),
+    5,
+  )
+  const [name] = records
+  throw badFile(
+    source,
+    `${names} have different lengths, so they are no columns of one table`,
+    `Choose one. For example: jq ${quoteShellWord(`.[${JSON.stringify(name)}]`)} FILE | gridline upload - --name ${quoteShellWord(name)}`,
+  )
 }
 
 /** Adds an object: grid content of the API, GeoJSON, one array of records, or arrays as columns. */
@@ -293,5 +351,14 @@ async function readMembers(
   }
   if (arrays.length === 0 || arrays.length < members.size)
     throw badFile(source, 'an object whose members are not all arrays', SHAPES_HINT)
+  const split = findSplitTable(members)
+  if (split) {
+    for (const name of split.names) table.getOrAddColumn(name)
+    if (!(await isRowNumbers(members.get('index'))))
+      warnings.note('index was not read: the columns and their data are the table')
+    await readItems(split.rows, table, options, undefined, split.names)
+    return
+  }
+  await assertOneTable(arrays, source)
   await table.addCompleteColumns(arrays)
 }
