@@ -66,7 +66,7 @@ export async function sniff(
   const headerRows = header.count
   refuseNoRows(best, { start, headerRows, before: sepLines }, source)
   if (headerRows === 0) refuseRowsAbove(best, { start, before: sepLines }, source)
-  if (headerRows > 0 || options.header === undefined) noteHeader(header, preamble + 1, warnings)
+  if (options.header === undefined) noteHeader(header, table[0], preamble + 1, warnings)
   const line = preamble + 1
   refuseManyColumns(Math.max(table[0]?.length ?? 0, best.agreeing > 0.5 ? best.width : 0), line, options)
   const candidate = { ...best, quoted: best.quoted.slice(start) }
@@ -114,10 +114,20 @@ function noteTextAbove(
   warnings.note(`${lines} skipped (text above the table): ${excerpt(rows[0].join(style.delimiter))}`)
 }
 
-/** Warns about a header that is missing, or not one row. `line`: its first line. */
-function noteHeader({ count, besides }: HeaderRows, line: number, warnings: Warnings): void {
+/** Warns about a header that is missing, of numbers only, or not one row. `first`: its first row, `line`: that of it. */
+function noteHeader(
+  { count, besides }: HeaderRows,
+  first: readonly string[],
+  line: number,
+  warnings: Warnings,
+): void {
   if (count === 0)
     warnings.note(`no header detected in line ${line}; columns are named column_1, column_2, …`)
+  // Years can be names, and values.
+  if (count === 1 && first.every((name) => /^\s*\d*\s*$/.test(name)))
+    warnings.note(
+      `line ${line} was read as column names: ${excerpt(first.join(', '))}; to read it as data: --no-header`,
+    )
   if (besides !== undefined) {
     const lines = count === 2 ? `line ${line + 1} was` : `lines ${line + 1} to ${line + count - 1} were`
     warnings.note(`${lines} skipped: ${besides}`)
