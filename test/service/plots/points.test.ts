@@ -156,7 +156,9 @@ onSqliteFirst('large charts', (test) => {
       ],
       layout: {},
     }
-    const { json } = await test().ask('alice', 'POST', '/v2/plots', { json: { figure, filename: 'two', raw_data: 'grid' } })
+    const { json } = await test().ask('alice', 'POST', '/v2/plots', {
+      json: { figure, filename: 'two', raw_data: 'grid' },
+    })
     const own = new URL(json.file.web_url).pathname.slice(0, -1)
     const { layout } = (await test().ask('alice', 'GET', `${own}.live`)).json
     expect(layout.annotations[0].text).toMatch(/of 20,001 points$/)
