@@ -55,13 +55,18 @@ export function rankOf(json: string, type: ColumnType): Rank {
 export function compareRanks(a: Rank, b: Rank): number {
   if (a.kind !== b.kind) return a.kind - b.kind
   if (a.value === b.value) return a.rest < b.rest ? -1 : a.rest > b.rest ? 1 : 0
-  if (a.kind === TEXT && (SURROGATE.test(a.value as string) || SURROGATE.test(b.value as string)))
-    return Buffer.compare(Buffer.from(a.value as string), Buffer.from(b.value as string))
+  if (a.kind === TEXT) return orderTexts(a.value as string, b.value as string)
   return a.value < b.value ? -1 : 1
 }
 
-/** Texts are ordered by code point; their code units are in another order with these. */
+/** Code units of texts are in another order than code points with these. */
 const SURROGATE = /[\ud800-\udfff]/
+
+/** Compares two texts by their code points. */
+export function orderTexts(a: string, b: string): number {
+  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return a < b ? -1 : a > b ? 1 : 0
+}
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

@@ -1,9 +1,10 @@
 // Statistics of a column, in constant memory.
 import { createHash } from 'node:crypto'
 import type { ColumnDescription } from '../../../contract/resources/index.ts'
-import { jsonKindOf, parseInstantBytes } from '../../../json/index.ts'
+import { hasEscapes, jsonKindOf, parseInstantBytes } from '../../../json/index.ts'
 import { parseNumberLiteral } from '../../../query/index.ts'
-import { withoutLastZeros } from '../column/identify.ts'
+import { identifyBy, withoutLastZeros } from '../column/identify.ts'
+import { orderTexts } from '../column/value-order.ts'
 import { DistinctDoubles } from './distinct-doubles.ts'
 import { DistinctValues } from './distinct-values.ts'
 import { type Extreme, NumberStatistics } from './number-statistics.ts'
@@ -80,6 +81,14 @@ export class Statistics {
 
   private addDistinct(buf: Buffer, start: number, end: number): void {
     if (!this.isExact) return
+    if (hasEscapes(buf, start, end)) {
+      // The same text can be written without escapes.
+      const text = Buffer.from(identifyBy.value(buf.toString('utf8', start, end)))
+      this.addDistinctBytes(text, 0, text.length)
+    } else this.addDistinctBytes(buf, start, end)
+  }
+
+  private addDistinctBytes(buf: Buffer, start: number, end: number): void {
     if (end - start <= MAX_KEPT_VALUE_BYTES) this.distinctOthers.add(buf, start, end)
     else {
       const hash = createHash('sha256').update(buf.subarray(start, end)).digest()
@@ -97,8 +106,8 @@ export class Statistics {
   }
 
   private addText(text: string): void {
-    if (this.firstText === undefined || text < this.firstText) this.firstText = text
-    if (this.lastText === undefined || this.lastText < text) this.lastText = text
+    if (this.firstText === undefined || orderTexts(text, this.firstText) < 0) this.firstText = text
+    if (this.lastText === undefined || orderTexts(this.lastText, text) < 0) this.lastText = text
     const areAscii = ASCII.test(this.firstText) && ASCII.test(this.lastText)
     this.bounds = areAscii ? [Buffer.from(this.firstText), Buffer.from(this.lastText)] : undefined
   }
