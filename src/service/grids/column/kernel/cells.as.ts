@@ -4,6 +4,7 @@
  * `1.5`. If a value needs more than a look at its bytes, `odd` is set.
  */
 
+import { micros, NANOSECONDS, readMoment, UNREADABLE } from '../../../../json/moment.as'
 import { AMBIGUOUS_ESCAPE, endOf, endOfText, escapes, skipBlanks } from '../../../../json/scan.as'
 
 /** Memory layout: constants of this file, results, row numbers, text. */
@@ -22,16 +23,12 @@ export let odd: i32 = 0
 export let missing: i32 = -1
 
 const BLANK: i32 = 0x20
-const PLUS: i32 = 0x2b
 const QUOTE: i32 = 0x22
 const COMMA: i32 = 0x2c
 const MINUS: i32 = 0x2d
 const POINT: i32 = 0x2e
 const ZERO: i32 = 0x30
 const NINE: i32 = 0x39
-const COLON: i32 = 0x3a
-const LETTER_T: i32 = 0x54
-const LETTER_Z: i32 = 0x5a
 const BRACKET: i32 = 0x5b
 const BACKSLASH: i32 = 0x5c
 const LETTER_E: i32 = 0x65
@@ -82,66 +79,6 @@ function endOfNumber(from: i32, to: i32): i32 {
   return end - 1 == point ? point : end
 }
 
-/** Lengths of the JSON of a day, and of the opening quote and a time up to its minutes, its seconds and their point. */
-const DAY_JSON: i32 = 12
-const TO_MINUTE: i32 = 17
-const TO_SECOND: i32 = 20
-const TO_POINT: i32 = 21
-/** Maximum length of the JSON of a time: longer ones have no canonical form. */
-const MAX_TIME_JSON: i32 = 66
-
-/** Returns whether [at, at + 6) is an offset from UTC of no time: +00:00. */
-function isUtc(at: i32): bool {
-  return (
-    <i32>load<u8>(at) == PLUS &&
-    <i32>load<u8>(at, 3) == COLON &&
-    load<u16>(at, 1) == 0x3030 &&
-    load<u16>(at, 4) == 0x3030
-  )
-}
-
-/**
- * Writes the canonical form of the time [from, to) to LIST: with T, seconds, and milliseconds or more digits only if they
- * are not zero; a day for midnight. Returns its length; 0 for times that TypeScript must read.
- */
-function writeMoment(from: i32, to: i32): i32 {
-  let end = to - 1
-  if (end - from > MAX_TIME_JSON - 1) return 0
-  if (<i32>load<u8>(end - 1) == LETTER_Z) end--
-  else if (end - from > TO_MINUTE && isUtc(end - 6)) end -= 6
-  const size = end - from
-  if (size != TO_MINUTE && (size < TO_SECOND || <i32>load<u8>(from, TO_MINUTE) != COLON)) return 0
-  memory.copy(LIST, from, TO_SECOND)
-  store<u8>(LIST + DAY_JSON - 1, <u8>LETTER_T)
-  if (size == TO_MINUTE) {
-    store<u8>(LIST + TO_MINUTE, <u8>COLON)
-    store<u16>(LIST + TO_MINUTE + 1, 0x3030)
-  }
-  let length = TO_SECOND
-  if (size > TO_SECOND) {
-    if (<i32>load<u8>(from, TO_SECOND) != POINT) return 0
-    let last = 0
-    for (let k = TO_POINT; k < size; k++) {
-      const c = <i32>load<u8>(from + k)
-      if (c < ZERO || c > NINE) return 0
-      if (c != ZERO) last = k
-    }
-    if (last > 0) {
-      length = last < TO_POINT + 2 ? TO_POINT + 3 : last + 1
-      store<u8>(LIST + TO_SECOND, <u8>POINT)
-      for (let k = TO_POINT; k < length; k++) store<u8>(LIST + k, k <= last ? load<u8>(from + k) : <u8>ZERO)
-    }
-  }
-  if (length == TO_SECOND && isMidnight(LIST + DAY_JSON)) length = DAY_JSON - 1
-  store<u8>(LIST + length, <u8>QUOTE)
-  return length + 1
-}
-
-/** Returns whether [at, at + 8) is 00:00:00. */
-function isMidnight(at: i32): bool {
-  return load<u16>(at) == 0x3030 && load<u16>(at, 3) == 0x3030 && load<u16>(at, 6) == 0x3030
-}
-
 /** Hashes up to `most` values in [at, to). Writes the hashes to HASHES; returns their number. */
 export function hashes(at: i32, to: i32, most: i32, areMoments: bool): i32 {
   let i = at
@@ -156,11 +93,14 @@ export function hashes(at: i32, to: i32, most: i32, areMoments: bool): i32 {
     const end = endOf(i)
     if (escapes & AMBIGUOUS_ESCAPE) odd = 1
     let last = end
-    if (areMoments && first == QUOTE && end - i != DAY_JSON) {
-      const length = writeMoment(i, end)
-      if (length == 0) odd = 1
-      from = LIST
-      last = LIST + length
+    if (areMoments && first == QUOTE) {
+      // Times with more digits than microseconds have are hashed as they are, if they are canonical.
+      if (readMoment(i + 1, end - 1) & (UNREADABLE | NANOSECONDS)) odd = 1
+      else {
+        store<i64>(LIST, micros)
+        from = LIST
+        last = LIST + 8
+      }
     } else if (first == LETTER_N) {
       if (missing < 0) missing = n
     } else if (first == MINUS || (first >= ZERO && first <= NINE)) {

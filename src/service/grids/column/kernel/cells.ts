@@ -132,7 +132,9 @@ export class CellReader {
     let firstNull: number | undefined
     let row = at
     for (const piece of canonicalChunks(text, comparison)) {
-      const { count, missing } = this.kernel ? this.hashInKernel(piece)! : this.hashInTypeScript(piece)
+      const { count, missing } = this.kernel
+        ? this.hashInKernel(piece, comparison, true)!
+        : this.hashInTypeScript(piece)
       target.combine(row, this.found, count)
       if (missing >= 0) firstNull ??= row + missing
       row += count
@@ -141,12 +143,12 @@ export class CellReader {
   }
 
   /**
-   * Hashes a text with the kernel, into `found`. Without a comparison, its values are canonical. Undefined without a kernel,
-   * or if a value must be made canonical first.
+   * Hashes a text with the kernel, into `found`. Undefined without a kernel, or if a value must be made canonical first.
    */
   private hashInKernel(
     text: Buffer,
-    comparison?: Comparison,
+    comparison: Comparison,
+    isCanonical = false,
   ): { count: number; missing: number } | undefined {
     if (!this.kernel) return undefined
     const { exports } = this.kernel
@@ -155,7 +157,7 @@ export class CellReader {
     let count = 0
     for (let from = TEXT; from < end; from = exports.stop.value) {
       const more = exports.hashes(from, end, MAX_VALUES, comparison === 'moment')
-      if (exports.odd.value === 1 && comparison) return undefined
+      if (exports.odd.value === 1 && !isCanonical) return undefined
       if (missing < 0 && exports.missing.value >= 0) missing = count + exports.missing.value
       this.copyHashes(count, more)
       count += more

@@ -5,6 +5,7 @@
  */
 
 import { decimal, MAX_PLACES } from '../../../../json/decimal.as'
+import { days, micros, readMoment, UNREADABLE } from '../../../../json/moment.as'
 import { endOf, endOfText, escapes, skipBlanks } from '../../../../json/scan.as'
 
 /** Memory layout: constants of this file, levels and values of the page, text of the column. */
@@ -23,19 +24,9 @@ const TEXT_VALUE: i32 = 4
 const JSON_VALUE: i32 = 5
 const BOOLEAN: i32 = 6
 
-/** Facts about values, whatever their encoding. */
+/** Facts about values, whatever their encoding, besides those about moments. */
 const FRACTION: i32 = 1
 const NEGATIVE_ZERO: i32 = 2
-const UNREADABLE: i32 = 16
-const IS_DAY: i32 = 32
-const LETTER: i32 = 64
-const SPACE: i32 = 128
-const LOCAL: i32 = 256
-const UTC: i32 = 512
-const OFFSET: i32 = 1024
-const NO_SECONDS: i32 = 2048
-const NANOSECONDS: i32 = 4096
-const PADDED: i32 = 8192
 const WHOLE: i32 = 16_384
 const PART: i32 = 32_768
 
@@ -202,100 +193,21 @@ function pointed(start: i32, point: i32, end: i32, isNegative: bool): i32 {
   return end
 }
 
-function two(at: i32): i32 {
-  const a = <i32>load<u8>(at) - ZERO
-  const b = <i32>load<u8>(at, 1) - ZERO
-  return <u32>a < 10 && <u32>b < 10 ? a * 10 + b : -1
-}
-
-/** Days since 1970, and microseconds since then, of the last call of `readMoment`. */
-let days: i32 = 0
-let micros: i64 = 0
-
 /** Adds a day or a time. Returns its end. */
 function moment(encoding: i32, at: i32): i32 {
   const isText = <i32>load<u8>(at) == QUOTE
   const end = isText ? endOfText(at) : endOf(at)
-  days = 0
-  micros = 0
   const found = isText ? readMoment(at + 1, end - 1) : UNREADABLE
   facts |= found
-  if (found & UNREADABLE) {
-    days = 0
-    micros = 0
-  }
+  const isKnown = (found & UNREADABLE) == 0
   if (encoding == DAY) {
-    store<i32>(out, days)
+    const day = isKnown ? days : 0
+    store<i32>(out, day)
     out += 4
-    low = min(low, <i64>days)
-    high = max(high, <i64>days)
-  } else addInteger(micros)
+    low = min(low, <i64>day)
+    high = max(high, <i64>day)
+  } else addInteger(isKnown ? micros : 0)
   return end
-}
-
-/** Reads a day or time. Returns facts about it. */
-function readMoment(at: i32, end: i32): i32 {
-  if (end - at < 10 || <i32>load<u8>(at, 4) != MINUS || <i32>load<u8>(at, 7) != MINUS) return UNREADABLE
-  const century = two(at)
-  const decade = two(at + 2)
-  const month = two(at + 5)
-  const day = two(at + 8)
-  if (century < 0 || decade < 0 || month < 1 || month > 12 || day < 1) return UNREADABLE
-  const year = century * 100 + decade
-  const isLeap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0
-  // Bits of months with 31 days.
-  const last = month == 2 ? (isLeap ? 29 : 28) : 30 + ((0x15aa >>> month) & 1)
-  if (day > last) return UNREADABLE
-  const y = month <= 2 ? year - 1 : year
-  const era = (y >= 0 ? y : y - 399) / 400
-  const yearOfEra = y - era * 400
-  const dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-  days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-  micros = <i64>days * 86_400_000_000
-  if (end - at == 10) return IS_DAY
-  let i = at + 16
-  const separator = <i32>load<u8>(at, 10)
-  if (i > end || (separator != LETTER_T && separator != BLANK)) return UNREADABLE
-  let found = separator == BLANK ? SPACE : LETTER
-  const hour = two(at + 11)
-  const minute = two(at + 14)
-  if (<u32>hour > 23 || <u32>minute > 59 || <i32>load<u8>(at, 13) != COLON) return UNREADABLE
-  micros += <i64>(hour * 60 + minute) * 60_000_000
-  if (i + 3 <= end && <i32>load<u8>(i) == COLON) {
-    const second = two(i + 1)
-    if (<u32>second > 59) return UNREADABLE
-    micros += <i64>second * 1_000_000
-    i += 3
-    if (i < end && <i32>load<u8>(i) == POINT) {
-      const from = ++i
-      let unit: i64 = 100_000
-      let digit = <i32>load<u8>(i) - ZERO
-      let lastDigit = 0
-      while (i < end && <u32>digit < 10) {
-        micros += unit * digit
-        unit /= 10
-        lastDigit = digit
-        digit = <i32>load<u8>(++i) - ZERO
-      }
-      if (i == from) return UNREADABLE
-      if (i - from > 6) found |= NANOSECONDS
-      if (lastDigit == 0) found |= PADDED
-    }
-  } else found |= NO_SECONDS
-  if (i == end) return found | LOCAL
-  const sign = <i32>load<u8>(i)
-  if (sign == LETTER_Z) return i + 1 == end ? found | UTC : UNREADABLE
-  if (sign != PLUS && sign != MINUS) return UNREADABLE
-  const hours = i + 3 <= end ? two(i + 1) : -1
-  let minutes = 0
-  if (i + 3 < end) {
-    const from = <i32>load<u8>(i + 3) == COLON ? i + 4 : i + 3
-    minutes = from + 2 == end ? two(from) : -1
-  }
-  if (<u32>hours > 23 || <u32>minutes > 59) return UNREADABLE
-  const offset = <i64>(hours * 60 + minutes) * 60_000_000
-  micros += sign == PLUS ? -offset : offset
-  return found | OFFSET
 }
 
 /** Adds a text, or a value as its JSON. Returns its end. */
