@@ -71,3 +71,59 @@ it('slices whose bounds exclude all keys make no difference', async () => {
   )
   expect(skipped).toBeGreaterThan(10)
 })
+
+it('rows are found by the time of their key, in whatever form it is written', async () => {
+  const forms = {
+    datetime: [
+      (iso: string) => iso.slice(0, 19),
+      (iso: string) => iso.slice(0, 19).replace('T', ' '),
+      (iso: string) => `${iso.slice(0, 23)}000`,
+      (iso: string) => (iso.endsWith(':00.000Z') ? iso.slice(0, 16) : iso.slice(0, 19)),
+      (iso: string) => (iso.endsWith('T00:00:00.000Z') ? iso.slice(0, 10) : iso.slice(0, 19)),
+    ],
+    'datetime-zone': [
+      (iso: string) => iso,
+      (iso: string) => `${iso.slice(0, 19)}+00:00`,
+      (iso: string) => `${new Date(Date.parse(iso) + 14 * 3_600_000).toISOString().slice(0, 19)}+14`,
+      (iso: string) => `${new Date(Date.parse(iso) - 45 * 60_000).toISOString().slice(0, 19)}-00:45`,
+    ],
+  }
+  const step = fc.constantFrom(1, 1, 30, 60, 3600, 12 * 3600, 24 * 3600, 40 * 86_400)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('datetime' as const, 'datetime-zone' as const),
+      fc.array(fc.tuple(step, fc.nat(4), fc.nat(4)), { minLength: 4, maxLength: 60 }),
+      fc.array(fc.nat(59), { minLength: 1, maxLength: 3 }),
+      async (type, steps, chosen) => {
+        let at = Date.parse('2023-12-30T22:00:00Z')
+        const write = (iso: string, form: number): string =>
+          JSON.stringify(forms[type][form % forms[type].length](iso))
+        const rows = steps.map(([seconds, form, other]) => {
+          at += seconds * 1000
+          const iso = new Date(at).toISOString()
+          return { own: write(iso, form), other: write(iso, other) }
+        })
+        const wanted = [...new Set(chosen.map((k) => k % rows.length))]
+        fc.pre(wanted.length < rows.length)
+        const column = (values: string[], slices: number[]) =>
+          snapshotOf([{ values: values.map((value) => ['', value, '']), slices }])
+        const grid = await column(
+          rows.map(({ own }) => own),
+          Array.from({ length: 20 }, () => 3),
+        )
+        const table = await column(
+          wanted.map((k) => rows[k].other),
+          [],
+        )
+        const reader = CellReader.open(100_000)
+        const { matched, added } = await matchRows(reader, grid, table.columns, {
+          ...{ keyPositions: [0], readsAll: false, source: 'table.csv', rows: table.rows },
+        })
+        reader.release()
+        expect(added.length).toBe(0)
+        expect(new Map(matched.map(({ row, from }) => [from, row]))).toEqual(new Map(wanted.entries()))
+      },
+    ),
+    { numRuns: runs(300, 20_000), seed: runs(5, Date.now()) },
+  )
+})
