@@ -248,15 +248,16 @@ function isFigure(members: ReadonlyMap<string, RawJson>): boolean {
  */
 function findSplitTable(
   members: ReadonlyMap<string, RawJson>,
+  { source = 'input', limits = defaultLimits }: JsonOptions,
 ): { names: string[]; rows: RawJson } | undefined {
   const [columns, rows] = [members.get('columns'), members.get('data')]
   const isOther = [...members.keys()].some((name) => !/^(?:columns|index|data)$/.test(name))
   const first: RawJson | undefined = rows?.items().next().value
   if (isOther || !columns || first?.kind !== 'array') return undefined
-  const cells = [...columns.items()]
+  const cells = readCells(columns, limits.columns, source)
   const names = cells.map((cell) => String(cell.toValue()))
   const isNames = cells.every(({ kind }) => kind === 'string' || kind === 'number')
-  const width = [...first.items()].length
+  const width = readCells(first, limits.columns, source).length
   return isNames && width === names.length && new Set(names).size === width
     ? { names, rows: rows! }
     : undefined
@@ -351,7 +352,7 @@ async function readMembers(
   }
   if (arrays.length === 0 || arrays.length < members.size)
     throw badFile(source, 'an object whose members are not all arrays', SHAPES_HINT)
-  const split = findSplitTable(members)
+  const split = findSplitTable(members, options)
   if (split) {
     for (const name of split.names) table.getOrAddColumn(name)
     if (!(await isRowNumbers(members.get('index'))))
