@@ -1,6 +1,6 @@
 /** AssemblyScript, a part of kernels: reads days and times in ISO 8601 (docs/formats.md#types). */
 
-/** Facts about a day or time. */
+/** Facts about a day or time, as in `FACTS` of the kernel for pages of Parquet. */
 export const UNREADABLE: i32 = 16
 const IS_DAY: i32 = 32
 const LETTER: i32 = 64
@@ -27,10 +27,19 @@ const LETTER_T: i32 = 0x54
 const LETTER_Z: i32 = 0x5a
 
 /** Parses two digits; −1 for others. */
-function two(at: i32): i32 {
+export function two(at: i32): i32 {
   const a = <i32>load<u8>(at) - ZERO
   const b = <i32>load<u8>(at, 1) - ZERO
   return <u32>a < 10 && <u32>b < 10 ? a * 10 + b : -1
+}
+
+/** Returns the days from 1970-01-01 to a day of the Gregorian calendar. Counts years from March, so that leap days come last. */
+export function daysSince1970(year: i32, month: i32, day: i32): i32 {
+  const y = month <= 2 ? year - 1 : year
+  const era = (y >= 0 ? y : y - 399) / 400
+  const yearOfEra = y - era * 400
+  const dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+  return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
 }
 
 /** Reads the day or time [at, end). Returns facts about it; UNREADABLE for others. */
@@ -46,11 +55,7 @@ export function readMoment(at: i32, end: i32): i32 {
   // Bits of months with 31 days.
   const last = month == 2 ? (isLeap ? 29 : 28) : 30 + ((0x15aa >>> month) & 1)
   if (day > last) return UNREADABLE
-  const y = month <= 2 ? year - 1 : year
-  const era = (y >= 0 ? y : y - 399) / 400
-  const yearOfEra = y - era * 400
-  const dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-  days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  days = daysSince1970(year, month, day)
   micros = <i64>days * 86_400_000_000
   if (end - at == 10) return IS_DAY
   let i = at + 16

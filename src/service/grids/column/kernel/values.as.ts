@@ -5,6 +5,7 @@
  */
 
 import { decimal, MAX_PLACES } from '../../../../json/decimal.as'
+import { daysSince1970, two } from '../../../../json/moment.as'
 import { endOf, endOfText, skipBlanks } from '../../../../json/scan.as'
 
 /** Memory layout of `doubles` and `codes`: cached texts, results, text of the column. */
@@ -97,12 +98,6 @@ export function doubles(from: i32, to: i32): i32 {
   return n
 }
 
-function two(at: i32): i32 {
-  const a = <i32>load<u8>(at) - ZERO
-  const b = <i32>load<u8>(at, 1) - ZERO
-  return <u32>a < 10 && <u32>b < 10 ? a * 10 + b : -1
-}
-
 /** Parses a day, or a time with seconds, to ms since 1970; NaN for others. */
 function instant(at: i32, end: i32): f64 {
   const length = end - at
@@ -117,12 +112,7 @@ function instant(at: i32, end: i32): f64 {
   if (day > 28 && (month == 2 || (day == 31 && ((0x15aa >>> month) & 1) == 0))) return NaN
   const year = century * 100 + decade
   if (year < 1) return NaN
-  const y = month <= 2 ? year - 1 : year
-  const era = y / 400
-  const yearOfEra = y - era * 400
-  const dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-  const days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-  const time = <f64>days * 86_400_000
+  const time = <f64>daysSince1970(year, month, day) * 86_400_000
   if (length == 10) return time
   const separator = <i32>load<u8>(at, 10)
   if (separator != LETTER_T && separator != BLANK) return NaN
