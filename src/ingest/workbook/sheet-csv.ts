@@ -1,4 +1,5 @@
 // Converts sheets of workbooks to CSV.
+import { columnLettersOf } from '../../contract/column-letters.ts'
 import { formatList } from '../../contract/message-texts.ts'
 import type { Bytes } from '../../json/index.ts'
 import { type ArchiveLimits, tooMuchUnpackedError } from '../archive/archive.ts'
@@ -125,12 +126,6 @@ async function* padRows(csv: Bytes, { width, widths }: SheetSize): AsyncGenerato
     at += chunk.length
     yield Buffer.concat([...parts, chunk.subarray(from)])
   }
-}
-
-/** Returns the letters of a column, from 0: `A`, `Z`, `AA`. */
-function columnLettersOf(column: number): string {
-  const above = Math.floor(column / 26)
-  return (above > 0 ? columnLettersOf(above - 1) : '') + String.fromCharCode(65 + (column % 26))
 }
 
 /**

@@ -1,5 +1,6 @@
 // Writes rows as an XLSX workbook with one sheet.
 import { PassThrough, Readable } from 'node:stream'
+import { columnLettersOf } from '../../../contract/column-letters.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bytes } from '../../../json/index.ts'
 import { decodeJsonText, type RowWriter } from './row-writers.ts'
@@ -63,12 +64,6 @@ function formatMoment(text: string, reference: string): string | undefined {
   return `<c${reference} s="${style}"><v>${(ms - EPOCH_MS) / DAY_MS}</v></c>`
 }
 
-/** Returns the letters of a column of a sheet: A for 0, AA for 26. */
-function lettersOf(column: number): string {
-  const last = String.fromCharCode(0x41 + (column % 26))
-  return column < 26 ? last : lettersOf(Math.floor(column / 26) - 1) + last
-}
-
 /** Creates a writer of the rows of a sheet. Programs may need the references of cells, which are optional. */
 function createSheetWriter(): RowWriter {
   let isMoment: boolean[] = []
@@ -82,7 +77,7 @@ function createSheetWriter(): RowWriter {
         is ? [`<col min="${k + 1}" max="${k + 1}" width="${MOMENT_CHARACTERS}" customWidth="1"/>`] : [],
       )
       const widths = wide.length > 0 ? `<cols>${wide.join('')}</cols>` : ''
-      references = columns.map((_, k) => ` r="${lettersOf(k)}`)
+      references = columns.map((_, k) => ` r="${columnLettersOf(k)}`)
       const names = columns.map(({ name }, k) => formatText(name, `${references[k]}1" s="${BOLD}"`)).join('')
       return `${HEAD}<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>${widths}<sheetData><row r="1">${names}</row>`
     },
