@@ -78,7 +78,7 @@ it.each<[string, string, object]>([
     '{"a":[1,2],"b":[{"x":1},{"x":2}]}',
     { texts: ['1,2', '{"x":1},{"x":2}'], warnings: [] },
   ],
-])('%s are read, and what was assumed is told', async (_, text, expected) => {
+])('%s are read, with a warning for each assumption', async (_, text, expected) => {
   expect(await read(text)).toMatchObject(expected)
 })
 

@@ -42,7 +42,7 @@ export const ADDITIONAL_STEPS: AdditionalSteps = {
   arrangeRose: sortPolarLabels,
   arrangeStems,
   orderLabels,
-  outlineTimes: outlineShortBars,
+  outlineShortBars,
   thinValues,
   turnNotes: placeNotes,
   arrangeColors: arrangeColorScales,

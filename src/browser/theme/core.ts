@@ -43,7 +43,7 @@ const STEPS = [
   placeTitle,
   placeLegend,
   'arrangeStems',
-  'outlineTimes',
+  'outlineShortBars',
   'thinValues',
   arrangeBars,
   'arrangePyramid',

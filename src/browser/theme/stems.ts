@@ -11,8 +11,7 @@ export function outlineShortBars(draft: Draft): void {
   const colors = colorwayOf(draft)
   for (const [k, trace] of data.entries()) {
     const color = trace.marker?.color ?? colors[k % colors.length]
-    const lengths = Array.from(listOf(trace.y))
-    const width = chart === 'timeline' ? 2 : lengths.map((length) => (length === 0 ? 2 : 0))
+    const width = chart === 'timeline' ? 2 : Array.from(listOf(trace.y), (length) => (length === 0 ? 2 : 0))
     data[k] = { ...trace, marker: { line: { width, color }, ...trace.marker } }
   }
 }

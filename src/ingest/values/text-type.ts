@@ -85,8 +85,8 @@ export class TextType {
   broken?: { row: number; text: string; before: 'boolean' | Moment }
 
   /**
-   * `givenOrder`: order of day and month, from the user or, with `isOrderOfColumn`, that of the column to which the
-   * values are added. `emptyIsNull`: empty texts are missing values, as in delimited files.
+   * `givenOrder`: order of day and month. The user has given it; with `isOrderOfColumn`, it is the order of the column
+   * that the values are added to. `emptyIsNull`: empty texts are missing values, as in delimited files.
    */
   constructor(
     readonly givenOrder: DateOrder,

@@ -180,9 +180,9 @@ class RuleRun implements CheckRun {
       this.work.spend(part.bytes)
       await this.work.pause()
       if (group.unique) {
-        const { hashes, ascending } = group.unique
+        const { hashes, comparison, ascending } = group.unique
         if (this.reader.isAscending(text)) ascending.add(part.from)
-        else this.reader.addHashes(text, hashes, part.from, group.unique.comparison)
+        else this.reader.addHashes(text, hashes, part.from, comparison)
       }
       await group.values.testChunk(this.reader, part, text, open, this.from)
     }

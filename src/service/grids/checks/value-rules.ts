@@ -63,10 +63,9 @@ export const VALUE_RULES: {
       // The automaton sees numbers as written, so it can only take those in canonical form: 1.5, not 1.50.
       const canonicalTexts = [...values].filter((text) => !NUMBER.test(text) || String(Number(text)) === text)
       const automaton = compileTexts(canonicalTexts)
-      const times = new Set([...values].filter(momentKindOf).map(timeNameOf))
+      const times = new Set([...values].flatMap((text) => timeNameOf(text) ?? []))
       const isAllowed = (text: string): boolean =>
-        values.has(text) ||
-        (times.size > 0 && momentKindOf(text) !== undefined && times.has(timeNameOf(text)))
+        values.has(text) || (times.size > 0 && times.has(timeNameOf(text) ?? ''))
       return { breaks: (value) => !isAllowed(comparedText(value)), automaton, holdsFor: alwaysFalse }
     },
   },
@@ -123,9 +122,9 @@ function hasLimits({ low, high }: Bounds): boolean {
   return low !== undefined && high !== undefined
 }
 
-/** Returns a text that dates of the same time have in common. */
-function timeNameOf(date: string): string {
-  return identifyBy.moment(`"${date}"`)
+/** Returns what dates of the same time have in common; undefined for other texts. */
+function timeNameOf(text: string): string | undefined {
+  return momentKindOf(text) && identifyBy.moment(`"${text}"`)
 }
 
 /** Converts a value to the text that rules compare. */
