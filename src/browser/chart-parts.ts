@@ -127,7 +127,7 @@ function partOfAnnotation({ layout }: PlotlyElement, number: number): ChartPart 
     case Y_TITLE:
       return { kind: 'y' }
     case END_NAME:
-      return { kind: 'series', name: String(annotation.text).replace(/<[^>]*>/g, '') }
+      return { kind: 'series', name: String(annotation.text).replace(/<[^<>]*>/g, '') }
     default:
       return undefined
   }

@@ -102,7 +102,7 @@ function showReceivedChart(text: string, origin: string): void {
     size < 1e6 ? `${Math.ceil(size / 1000)} kB` : `${(size / 1e6).toFixed(1)} MB`
   getElement<HTMLInputElement>('name').value =
     (typeof titleText === 'string' ? titleText : '')
-      .replace(/<[^>]*>/g, ' ')
+      .replace(/<[^<>]*>/g, ' ')
       .replace(/[/\\]/g, ' ')
       .replace(/\s+/g, ' ')
       .trim()

@@ -6,19 +6,13 @@ export function parseRange(value: unknown, percent = false): Range | undefined {
   if (typeof value === 'number')
     return percent || !Number.isFinite(value) ? undefined : { from: value, to: value }
   if (typeof value !== 'string') return undefined
-  const number = percent ? String.raw`[+-]?\d+(?:\.\d+)?\s*%` : String.raw`\d+`
-  const match = new RegExp(`^\\s*(${number})?\\s*(\\.\\.)?\\s*(${number})?\\s*$`).exec(value)
-  if (!match) return undefined
-  const [from, dots, to] = [match[1], match[2], match[3]].map((text) => text?.replace('%', ''))
+  const pattern = percent ? /^[+-]?\d+(?:\.\d+)?\s*%$/ : /^\d+$/
+  const ends = value.split('..').map((end) => end.trim())
+  if (ends.length > 2 || ends.some((end) => end !== '' && !pattern.test(end))) return undefined
+  const numbers = ends.map((end) => (end === '' ? undefined : Number(end.replace('%', ''))))
+  const [from, to] = numbers.length === 1 ? [numbers[0], numbers[0]] : numbers
   if (from === undefined && to === undefined) return undefined
-  if (dots === undefined) {
-    if (from === undefined || to !== undefined) return undefined
-    return { from: Number(from), to: Number(from) }
-  }
-  const range = {
-    ...(from !== undefined && { from: Number(from) }),
-    ...(to !== undefined && { to: Number(to) }),
-  }
+  const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
   return range.from !== undefined && range.to !== undefined && range.from > range.to ? undefined : range
 }
 

@@ -27,7 +27,7 @@ export function queryError(
 }
 
 const BLANK = /\s+/y
-const NUMBER = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y
+const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
 const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_]*/uy
 /** Signs, the longest first. */
 const SIGN = new RegExp(

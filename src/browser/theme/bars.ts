@@ -24,7 +24,7 @@ import { annotate, listOfAnnotations } from './titles.ts'
 
 /** Matches labels that may have a natural order: numbers, months, days of the week, quarters. */
 export const MAY_HAVE_ORDER =
-  /^\s*(?:[<>≤≥+-]?\s*\d|q[1-4]\b|h[12]\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?\s*(?:\d|$))/i
+  /^\s*(?:(?:[<>≤≥+-]\s*)?\d|q[1-4]\b|h[12]\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?\s*(?:\d|$))/i
 /** Minimum height of a bar with its label above it, in pixels. */
 const LABELED_BAR_PIXELS = 34
 /** Maximum height of a bar with a label above it, in pixels. */

@@ -10,12 +10,15 @@ const NUMBERS = /\d+(?:\.\d+)?/g
 /** A number or a range, with a unit: `10-19 kg`, `80+`, `<5`. */
 const NUMBER_OR_RANGE =
   /^([<>≤≥]?)\s*(-?\d[\d,]*(?:\.\d+)?)(?:\s*(?:-|–|to)\s*(\d[\d,]*(?:\.\d+)?))?\s*(\+?)\s*(\D*)$/
+/** Maximum length of a label with a natural order. */
+const MAX_RANKED_CHARACTERS = 100
 /** Minimum number of labels for months or days to start in the middle of a cycle. */
 const MIN_CYCLIC_LABELS = 5
 
 /** Returns the kind of a label and its sort key; undefined for labels without a natural order. */
 function parseLabelRank(label: string): { kind: string; places: number[] } | undefined {
   const text = label.trim().toLowerCase().replaceAll('&lt;', '<').replaceAll('&gt;', '>')
+  if (text.length > MAX_RANKED_CHARACTERS) return undefined
   const numbers = (text.match(NUMBERS) ?? []).map(Number)
   const [word] = /^[a-z]+/.exec(text) ?? []
   const [month, day] = [MONTHS, DAYS].map((names) => names.indexOf(word?.slice(0, 3) ?? ''))

@@ -12,7 +12,7 @@ const ORDERED_COLORS = {
   dark: ['#7f8cf2', '#3fc1b0', '#f2e27a'],
 } as const
 /** Groups with a natural order: years, classes, sizes. */
-const STARTS_WITH_NUMBER = /^\s*[<>≤≥+-]?\s*\d/
+const STARTS_WITH_NUMBER = /^\s*(?:[<>≤≥+-]\s*)?\d/
 /** Minimum number of ordered groups for a color scale; two groups use normal colors. */
 const MIN_ORDERED_GROUPS = 3
 /** Color of series that are not highlighted. */

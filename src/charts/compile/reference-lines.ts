@@ -126,7 +126,7 @@ function parseMark(flag: string, input: string, count: 1 | 2, x: Column | undefi
       `${flag} ${input}: expected AXIS=${count === 1 ? 'VALUE' : 'FROM,TO'}:LABEL, where values are numbers or dates such as 2024-03-01`,
       `For example: '${example}'`,
     )
-  const [, axis, rest] = /^\s*([xy])\s*=\s*(.+)$/s.exec(input) ?? []
+  const [, axis, rest] = /^\s*([xy])\s*=\s*(\S.*)$/s.exec(input) ?? []
   if (axis === undefined) throw createProblem()
   const isLabels = axis === 'x' && hasLabels(x)
   const value = valuePatternOf(isLabels)

@@ -112,10 +112,13 @@ function createCategoryConversion(): Conversion {
   }
 }
 
+/** Maximum length of a text that is a number. */
+const MAX_NUMBER_CHARACTERS = 400
 const NUMBER_JUNK = /^['"%,$#\s]+|[, ]|['"%,$#\s]+$/g
 
 /** Parses a number, also with currency, percent or separators, as plotly.js does; undefined if it is none. */
 function parseNumber(value: unknown): number | undefined {
+  if (typeof value === 'string' && value.length > MAX_NUMBER_CHARACTERS) return undefined
   const plainText = typeof value === 'string' ? value.replace(NUMBER_JUNK, '') : value
   return isNumeric(plainText) ? Number(plainText) : undefined
 }

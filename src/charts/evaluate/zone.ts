@@ -4,8 +4,9 @@ import { parseInstant } from '../../json/index.ts'
 import type { Attributes } from '../figure/figure.ts'
 import { resolveTarget, setAtPath, type Transform } from './attributes.ts'
 
-/** Matches a time with an offset from UTC. */
+/** Matches a time with an offset from UTC, which is not longer. */
 const TIME_WITH_OFFSET = /[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$/i
+const MAX_TIME_CHARACTERS = 64
 /** Cache interval: offsets change only at quarters of an hour. */
 const OFFSET_STEP_MS = 900_000
 
@@ -16,7 +17,8 @@ export function convertToZone(trace: Attributes, transform: Transform): void {
   const offset = typeof name === 'string' ? createOffsetLookup(name) : undefined
   if (!values || !offset || typeof target !== 'string') return
   const local = (value: unknown): unknown => {
-    if (typeof value !== 'string' || !TIME_WITH_OFFSET.test(value)) return value
+    if (typeof value !== 'string' || value.length > MAX_TIME_CHARACTERS || !TIME_WITH_OFFSET.test(value))
+      return value
     const time = parseInstant(value)
     if (Number.isNaN(time)) return value
     if (isRepeated(time, offset)) repeated++

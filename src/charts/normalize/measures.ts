@@ -14,7 +14,7 @@ const COUNT = wordOf(
   'quantity|quantities|qty|count|counts|units|orders|visits|clicks|views|menge|anzahl|quantité|cantidad',
 )
 /** The same for names that end in the word, but for a unit. */
-const TOTAL = /(?:^|[_\s-])total(?:[_\s]*(?:[([].*|usd|eur|gbp|chf|[€$£]))?$|total[_\s-]price/i
+const TOTAL = /(?:^|[_\s-])total(?:[_\s]*(?:[([]|(?:usd|eur|gbp|chf|[€$£])$)|$)|total[_\s-]price/i
 /** Names of levels, which do not add up: their mean says more than their sum. */
 const LEVEL = wordOf(
   [

@@ -45,7 +45,7 @@ function lastHeading({ cell_type, source }: Cell): string | undefined {
   const plain = headings
     .at(-1)
     ?.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/<[^>]*>|[*`#]|(?<!\w)_+|_+(?!\w)/g, '')
+    .replace(/<[^<>]*>|[*`#]|(?<!\w)_+|_+(?!\w)/g, '')
     .trim()
   return plain ? plain.slice(0, MAX_HEADING_CHARACTERS) : undefined
 }

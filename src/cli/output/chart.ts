@@ -160,7 +160,7 @@ function titleOf(attributes: unknown): string | undefined {
  */
 function toPlainText(text: string): string {
   return text
-    .replace(/<[^>]*>/g, '')
+    .replace(/<[^<>]*>/g, '')
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')

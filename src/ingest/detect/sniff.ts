@@ -124,7 +124,7 @@ function noteHeader(
   if (count === 0)
     warnings.note(`no header detected in line ${line}; columns are named column_1, column_2, …`)
   // Years can be names, and values.
-  if (count === 1 && first.every((name) => /^\s*\d*\s*$/.test(name)))
+  if (count === 1 && first.every((name) => /^\d*$/.test(name.trim())))
     warnings.note(
       `line ${line} was read as column names: ${excerpt(first.join(', '))}; to read it as data: --no-header`,
     )

@@ -95,7 +95,8 @@ function formatWrongTypeHint(
   expectedType: GivenType | undefined,
 ): string {
   if (isTotal(cell)) return 'To skip the row of the total, use --skip-last 1.'
-  const mayHaveComma = expectedType === 'number' && /\d.*,|,.*\d/.test(cell) && numbers?.decimal !== ','
+  const mayHaveComma =
+    expectedType === 'number' && /\d/.test(cell) && cell.includes(',') && numbers?.decimal !== ','
   const style = mayHaveComma ? findCommaStyle([cell]) : undefined
   if (style) return `Add ${styleOptionsOf(style)} if it has a decimal comma.`
   const alternative = isTarget

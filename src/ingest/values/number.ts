@@ -57,6 +57,9 @@ function isSafeInteger(buf: Uint8Array, start: number, end: number): boolean {
   return true
 }
 
+/** Maximum length of a number that is not one of JSON. */
+const MAX_NUMBER_CHARACTERS = 400
+
 const JSON_STYLE: NumberStyle = { decimal: '.', thousands: '' }
 /** Signs and codes of currencies. */
 export const CURRENCY =
@@ -96,6 +99,8 @@ export function parseNumber(
   { decimal, thousands }: NumberStyle = JSON_STYLE,
 ): string | undefined {
   let plain = text.trim()
+  // Bounds the time of the patterns.
+  if (plain.length > MAX_NUMBER_CHARACTERS) return isJsonNumber(plain) ? plain : undefined
   if (!/\d/.test(plain)) return undefined
   if (!/^[\d.eE+-]+$/.test(plain) || thousands !== '' || decimal !== '.') {
     plain = plain.replace(/\s*%$/, '').replace(CURRENCIES, '').trim()
@@ -115,8 +120,6 @@ export function parseNumber(
   return Number.isFinite(Number(number)) ? number : undefined
 }
 
-/** Maximum length of a number in a style. */
-const MAX_NUMBER_CHARACTERS = 400
 /** Maximum number of cached patterns. */
 const MAX_CACHED_PATTERNS = 100
 

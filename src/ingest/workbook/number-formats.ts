@@ -53,7 +53,7 @@ function numberFormatOf(code: string): NumberFormat {
   if (/^0{4,20}$/.test(code)) return code.length
   const bare = code.replace(/"[^"]*"|\\.|_.|\*./g, '')
   if (/\[(h+|m+|s+)\]/i.test(bare)) return 'duration'
-  const letters = bare.replace(/\[[^\]]*\]/g, '').replace(/general/gi, '')
+  const letters = bare.replace(/\[[^[\]]*\]/g, '').replace(/general/gi, '')
   if (!/[ymdhs]/i.test(letters)) return undefined
   if (/d"T"h/i.test(code)) return 'timestamp'
   // `m` is a month, but minutes next to hours or seconds.

@@ -133,8 +133,8 @@ async function findFreeNames(
     .split('@')[0]
     .normalize('NFKD')
     .replace(/[^A-Za-z0-9._-]+/g, '')
-    .replace(/^[._-]+|[._-]+$/g, '')
     .slice(0, 48)
+    .replace(/^[._-]+|[._-]+$/g, '')
   const base = isUsername(plain) ? plain : 'user'
   const candidates = [base, ...Array.from({ length: 200 }, (_, k) => `${base}-${k + 2}`)]
   return store.read(async ({ accounts }) => {

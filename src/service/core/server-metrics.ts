@@ -67,7 +67,7 @@ export function blobMetrics({ locations }: Store): Metric[] {
     [...stats.operations].map(([name, counts]) => [`operation="${name}"`, read(counts)])
   const perPlace = (read: (size: { objects: number; bytes: number }) => number): [string, number][] =>
     locations.sizes.map((size) => [
-      `place="${size.place.replace(/[\\"\n]/g, '').replace(/\?.*$/s, '')}"`,
+      `place="${size.place.replace(/[\\"\n]/g, '').split('?', 1)[0]}"`,
       read(size),
     ])
   return [

@@ -1,5 +1,5 @@
 // Builds the metadata of files, folders, grids and plots, as the API returns it.
-import { formatFid, ROOT } from '../../contract/fid.ts'
+import { formatFid, parseFid, ROOT } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
 import type {
   Collaborator,
@@ -178,7 +178,7 @@ export async function loadMetas(
   })
   const subfolders = await countSubfolders(readers, files, principal)
   const related = relations.flatMap(({ references, referencers }) => [...references, ...referencers])
-  const sources = rows.flatMap(({ source_fid }) => parseSourceFid(source_fid) ?? [])
+  const sources = rows.flatMap(({ source_fid }) => parseFid(source_fid ?? '') ?? [])
   const readable = await loadReadableFids(readers, [...related, ...sources], principal)
   const readableOf = (keys: readonly FileKey[]): string[] =>
     keys.map(formatFid).filter((fid) => readable.has(fid))
@@ -198,12 +198,6 @@ export async function loadMetas(
     else described.push({ body: meta })
   }
   return described
-}
-
-/** Splits `owner:id`; undefined for null and for other texts. */
-function parseSourceFid(source_fid: string | null): FileKey | undefined {
-  const [, owner, idlocal] = /^(.*):(.*)$/.exec(source_fid ?? '') ?? []
-  return owner === undefined ? undefined : { owner, idlocal: Number(idlocal) }
 }
 
 /** Returns the fids of the files that `principal` may read. */

@@ -91,7 +91,7 @@ export class Authenticator {
 
   /** Loads the caller of a session cookie; undefined if it has ended: pages then offer to sign in. */
   private async loadSessionCaller(cookie: string): Promise<Caller | undefined> {
-    const [, name, secret] = /^(.*)\.(.*)$/s.exec(cookie.slice(this.cookiePrefix.length)) ?? []
+    const [, name, secret] = /^(.*)\.([^.]*)$/s.exec(cookie.slice(this.cookiePrefix.length)) ?? []
     if (name === undefined) return undefined
     const session = await this.findOfOwner(name, (owner) =>
       findSession(this.store, 'session', `${owner}.${secret}`),
@@ -142,7 +142,7 @@ export class Authenticator {
 
   /** Loads the caller of an authorization header. Throws `unauthenticated`. */
   private async authenticateHeader(header: string): Promise<Caller> {
-    const [, scheme, value] = /^(\w+)\s+(.+)$/.exec(header.trim()) ?? []
+    const [, scheme, value] = /^(\w+)\s+(\S.*)$/.exec(header.trim()) ?? []
     const kind = scheme?.toLowerCase()
     if (kind === 'basic') {
       const [, username, key] = /^([^:]*):(.*)$/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? []

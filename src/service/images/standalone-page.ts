@@ -84,7 +84,7 @@ body { display: flex; flex-direction: column; font: 15px/1.5 system-ui, sans-ser
 function titleOf({ layout = {} }: Figure): string {
   const { title } = layout
   const text = typeof title === 'object' && title !== null && 'text' in title ? title.text : title
-  return typeof text === 'string' ? text.replace(/<[^>]*>/g, ' ').trim() || 'Chart' : 'Chart'
+  return typeof text === 'string' ? text.replace(/<[^<>]*>/g, ' ').trim() || 'Chart' : 'Chart'
 }
 
 /**

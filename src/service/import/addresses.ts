@@ -46,5 +46,5 @@ function createAddressCheck(): (address: string) => boolean {
 /** Returns whether an IP address is public: not private, loopback, link-local or reserved. */
 export function isPublicAddress(address: string): boolean {
   checkAddress ??= createAddressCheck()
-  return checkAddress(address.replace(/^\[|\]$/g, '').replace(/%.*$/, ''))
+  return checkAddress(address.replace(/^\[|\]$/g, '').split('%', 1)[0])
 }

@@ -1,6 +1,6 @@
 // Lineage of plots and grids.
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, formatFid } from '../../contract/fid.ts'
+import { type Fid, formatFid, parseFid } from '../../contract/fid.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { pathOf } from '../../contract/operations/index.ts'
 import { type Relation, relations, type SourcesGraph } from '../../contract/resources/index.ts'
@@ -68,9 +68,8 @@ const QUERY_BY_RELATION: Partial<
       ? listReferences(readers, file, after, backwards, limit)
       : Promise.resolve([]),
   parent: async ({ files }, { source_fid }, after) => {
-    if (source_fid === null || after) return []
-    const [, owner, idlocal] = /^(.*):(.*)$/.exec(source_fid)!
-    const row = await files.get(owner, Number(idlocal))
+    const fid = after ? undefined : parseFid(source_fid ?? '')
+    const row = fid && (await files.get(fid.owner, fid.idlocal))
     return row ? [row] : []
   },
 }

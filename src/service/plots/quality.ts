@@ -45,7 +45,7 @@ const MAX_TITLE_CHARACTERS = 500
 /** Returns the facts about a figure that lists and searches use. */
 export function describeFigure(figure: RawJson, hasData: boolean): FigureFacts {
   const title = readTitle(figure.get('layout'))
-    .replace(/<[^>]*>/g, ' ')
+    .replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .replaceAll('\0', '')
     .trim()

@@ -29,9 +29,9 @@ export const ROWS: Measure = { function: 'count' }
 const FUNCTION_SYNONYMS: Readonly<Record<string, string>> = { avg: 'mean', average: 'mean', rows: 'count' }
 const OPERATOR_SYNONYMS: Readonly<Record<string, string>> = { '==': '=', '!=': '<>' }
 
-const MEASURE = /^\s*([a-z]+)\s*\(\s*(?:"((?:[^"]|"")+)"|([^()"]*?))\s*\)\s*/i
+const MEASURE = /^\s*([a-z]+)\s*\((?:\s*"((?:[^"]|"")+)"\s*|([^()"]*))\)\s*/i
 const OPERATOR = /^(<=|>=|<>|!=|==|<|>|=)\s*/
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const EXAMPLE = "For example: max(temp) > 40, count(*) < 100 or last(status) = 'failed'"
 
 /** Parses `max(temp) > 40`. Throws `invalid_field`. */
@@ -67,7 +67,7 @@ function readMeasure(text: string, field: 'when' | 'of'): { measure: Measure; re
       text,
       `unknown function ${name}; the functions are ${AGGREGATE_FUNCTIONS.join(', ')}`,
     )
-  const column = quoted?.replaceAll('""', '"') ?? plain
+  const column = quoted?.replaceAll('""', '"') ?? plain.trim()
   const isRows = column === '' || column === '*'
   if (isRows && known !== 'count') throw refused(field, text, `${name} needs a column`)
   return { measure: isRows ? ROWS : { function: known, column }, rest: text.slice(whole.length) }

@@ -163,7 +163,7 @@ function exactNumber(value: number, written: string): number | string {
   // Trailing zeros of a fraction do not count as digits.
   const isFraction = written.includes('.') && !/e/i.test(written)
   const plain = isFraction ? withoutLastZeros(written).replace(/\.$/, '') : written
-  const digits = plain.replace(/e.*$/i, '').replace(/^-?0*\.?0*|[.]/g, '')
+  const digits = plain.split(/e/i, 1)[0].replace(/^-?0*\.?0*|[.]/g, '')
   return digits.length > 15 && String(value) !== plain ? written : value
 }
 

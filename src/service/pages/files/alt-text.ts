@@ -64,7 +64,7 @@ function titleOf(value: RawJson | undefined): string | undefined {
 function removeMarkup(markup: string | undefined): string | undefined {
   return (
     markup
-      ?.replace(/<[^>]*>/g, ' ')
+      ?.replace(/<[^<>]*>/g, ' ')
       .replace(/\s+/g, ' ')
       .replace(/&(lt|gt|amp);/g, (_, name: 'lt' | 'gt' | 'amp') => ({ lt: '<', gt: '>', amp: '&' })[name])
       .trim()

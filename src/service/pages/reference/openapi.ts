@@ -160,7 +160,7 @@ export function createOpenApi(url: string, version: string): Record<string, unkn
 
 /** Returns a name as programming languages write it: `grids.permanent_delete` → `gridsPermanentDelete`. */
 function toIdentifier(name: string): string {
-  return name.replace(/[._-]+(\w)/g, (_, letter: string) => letter.toUpperCase())
+  return name.replace(/[._-](\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** Says at which other paths, and with which other method, an operation can be called. */

@@ -40,7 +40,7 @@ export function normalizeAddress(address: string): string {
 
 /** Returns the error for an invalid address. */
 export function invalidAddressError(address: string, why: string): Problem {
-  return new Problem('usage', `--blobs ${address.replace(/\?.*$/s, '')}: ${why}`, {
+  return new Problem('usage', `--blobs ${address.split('?', 1)[0]}: ${why}`, {
     hint: 'Give sql, file:DIR or s3://bucket/prefix?endpoint=https://…&region=…',
   })
 }

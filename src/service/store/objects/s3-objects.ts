@@ -73,7 +73,7 @@ export class S3Objects implements ObjectStore {
       AWS_SECRET_ACCESS_KEY: secretAccessKey,
     }))
       if (!value)
-        throw new Problem('usage', `--blobs ${address.replace(/\?.*$/s, '')}: ${name} is not set`, {
+        throw new Problem('usage', `--blobs ${address.split('?', 1)[0]}: ${name} is not set`, {
           hint: `Set ${name}, or ${name}_FILE, to the credentials of the object store.`,
         })
     if (url.username || url.password)
