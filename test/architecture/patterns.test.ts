@@ -76,8 +76,11 @@ const SLOW_PATTERNS: Readonly<Record<string, Readonly<Record<string, string>>>> 
 async function readPatterns(path: string): Promise<RegExp[]> {
   const { code } = await transform(readFileSync(path, 'utf8'), { loader: 'ts', charset: 'utf8' })
   const found: RegExp[] = []
-  for (const { type, value } of tokenizer(code, { ecmaVersion: 'latest', sourceType: 'module' }))
-    if (type.label === 'regexp') found.push(new RegExp(value.pattern, value.flags))
+  for (const { type, start, end } of tokenizer(code, { ecmaVersion: 'latest', sourceType: 'module' })) {
+    if (type.label !== 'regexp') continue
+    const [, source, flags] = /^\/(.*)\/(\w*)$/s.exec(code.slice(start, end))!
+    found.push(new RegExp(source, flags))
+  }
   return found
 }
 

@@ -55,17 +55,24 @@ function isNdjsonObjects(text: string): boolean {
 
 /** Returns whether a text is JSON or a prefix of it: valid if cut at its last comma and closed. */
 function isJsonPrefix(text: string): boolean {
+  if (isJson(text)) return true
+  const cut = text.slice(0, readNesting(text).comma)
+  return cut !== '' && isJson(cut + readNesting(cut).closing)
+}
+
+/** Returns the brackets that close a prefix of JSON, and the index of its last comma outside texts, or 0. */
+function readNesting(text: string): { closing: string; comma: number } {
   const open: string[] = []
-  let cut = text
+  let comma = 0
   let isString = false
   for (let k = 0; k < text.length; k++) {
     const c = text[k]
     if (isString && c === '\\') k++
     else if (c === '"') isString = !isString
     else if (isString) continue
-    else if (c === '{' || c === '[') open.unshift(c === '{' ? '}' : ']')
-    else if (c === '}' || c === ']') open.shift()
-    else if (c === ',') cut = text.slice(0, k) + open.join('')
+    else if (c === '{' || c === '[') open.push(c === '{' ? '}' : ']')
+    else if (c === '}' || c === ']') open.pop()
+    else if (c === ',') comma = k
   }
-  return isJson(text) || isJson(cut)
+  return { closing: open.reverse().join(''), comma }
 }
