@@ -1,5 +1,5 @@
 // Converts times with a zone to UTC: plotly.js would drop the zone. See docs/formats.md#types.
-import { isObject } from '../charts/figure/figure.ts'
+import { isObject, isThemed } from '../charts/figure/figure.ts'
 
 /** An ISO 8601 time with a zone. */
 const TIME_WITH_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)$/i
@@ -18,7 +18,7 @@ interface FigureParts {
  */
 export function convertToUtc<T extends FigureParts>(figure: T): T {
   const layout = isObject(figure.layout) ? figure.layout : {}
-  return isObject(layout.meta) && layout.meta.theme ? convertParts(figure, layout) : figure
+  return isThemed(layout) ? convertParts(figure, layout) : figure
 }
 
 function convertParts<T extends FigureParts>(figure: T, layout: Record<string, unknown>): T {

@@ -183,6 +183,20 @@ export function dropUnplacedRows(trace: Attributes, layout: Attributes): Attribu
   return selectRows(trace, rows, values.length)
 }
 
+/** Counts the rows that are shown, but have no value for the color scale. */
+function countColorless(whole: Attributes, layout: Attributes): number {
+  if (whole.marker?.showscale !== true) return 0
+  const trace = dropOtherTexts(whole, layout)
+  const axes = (['x', 'y'] as const).filter((letter) => !hasLabelAxis(layout, letter, trace[`${letter}axis`]))
+  const needed = [
+    ...axes.map((letter) => trace[letter]),
+    ...requiredValuesOf(trace, layout).flatMap(([lists]) => lists),
+  ]
+  return Array.from(listOf(trace.marker.color)).filter(
+    (color, k) => isMissing(color) && !needed.some((list) => isMissingAt(list, k)),
+  ).length
+}
+
 /** Returns what a figure omits, and remarks about its axes. Markup is not escaped. */
 export function describeOmitted({ data, layout }: Figure): { unseen: string[]; remarks: string[] } {
   const { notShown, isCounted, spec } = layout.meta ?? {}
@@ -211,16 +225,7 @@ export function describeOmitted({ data, layout }: Figure): { unseen: string[]; r
   for (const [where, count] of cut) unseen.push(`${formatCount(count, 'value')} ${where}`)
   const unknownPlaces = data.reduce((sum, trace) => sum + countUnknownRegions(trace), 0)
   if (unknownPlaces > 0) unseen.push(`${formatCount(unknownPlaces, 'place')} not on the map`)
-  const colorless = data
-    .filter(({ marker }) => marker?.showscale === true)
-    .map(
-      (trace) =>
-        Array.from(listOf(dropOtherTexts(trace, layout).marker.color)).filter(
-          // Rows without a place are not shown at all.
-          (color, k) => isMissing(color) && ![trace.x, trace.y].some((list) => isMissingAt(list, k)),
-        ).length,
-    )
-    .reduce((sum, count) => sum + count, 0)
+  const colorless = data.reduce((sum, trace) => sum + countColorless(trace, layout), 0)
   const start = data.some(beginsAtZero) && findCutStart(layout, data)
   const zeros = countAreaGaps(data, hasLabelAxis(layout, 'x', undefined))
   return {

@@ -10,12 +10,15 @@ const UTC: i32 = 512
 const OFFSET: i32 = 1024
 const NO_SECONDS: i32 = 2048
 /** More than six digits of a second, which `micros` lacks. */
-export const NANOSECONDS: i32 = 4096
+const NANOSECONDS: i32 = 4096
 const PADDED: i32 = 8192
 
 /** Days since 1970, and microseconds since then in UTC, of the last call of `readMoment`. */
 export let days: i32 = 0
 export let micros: i64 = 0
+/** Addresses of the digits after microseconds, without zeros at the end. Equal without such digits. */
+export let laterFrom: i32 = 0
+export let laterTo: i32 = 0
 
 const BLANK: i32 = 0x20
 const PLUS: i32 = 0x2b
@@ -57,6 +60,7 @@ export function readMoment(at: i32, end: i32): i32 {
   if (day > last) return UNREADABLE
   days = daysSince1970(year, month, day)
   micros = <i64>days * 86_400_000_000
+  laterFrom = laterTo = 0
   if (end - at == 10) return IS_DAY
   let i = at + 16
   const separator = <i32>load<u8>(at, 10)
@@ -83,7 +87,12 @@ export function readMoment(at: i32, end: i32): i32 {
         digit = <i32>load<u8>(++i) - ZERO
       }
       if (i == from) return UNREADABLE
-      if (i - from > 6) found |= NANOSECONDS
+      if (i - from > 6) {
+        found |= NANOSECONDS
+        laterFrom = from + 6
+        laterTo = i
+        while (laterTo > laterFrom && <i32>load<u8>(laterTo - 1) == ZERO) laterTo--
+      }
       if (lastDigit == 0) found |= PADDED
     }
   } else found |= NO_SECONDS

@@ -40,7 +40,7 @@ const SLOW_PATTERNS: Readonly<Record<string, Readonly<Record<string, string>>>> 
     '0+$': 'nine digits',
   },
   'ingest/delimited/row-notes.ts': {
-    [String.raw`^\W*(sources?|notes?|remarks?|footnotes?|data|quellen?|anmerkung(en)?|hinweis|stand|fuentes?|notas?|fontes?|remarques?|end of|updated|last updated|generated|exported|copyright)\b.*[\s:]|^\s*([*†‡§©¹²³]|\(\d+\)|\[\d+\]|\d+[.)] )|: |\.$|\S+( \S+){3}`]:
+    '^\\W*(sources?|notes?|remarks?|footnotes?|data|quellen?|anmerkung(en)?|hinweis|stand|fuentes?|notas?|fontes?|remarques?|end of|updated|last updated|generated|exported|copyright)\\b.*[\\s:]|^\\s*([*†‡§©¹²³]|\\(\\d+\\)|\\[\\d+\\]|\\d+[.)] )|: |\\.$|\\S+( \\S+){3}':
       'MAX_NOTE_BYTES',
   },
   'ingest/detect/header.ts': {

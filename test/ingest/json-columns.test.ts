@@ -56,7 +56,12 @@ it.each<[string, string, object]>([
   [
     'members given twice',
     '[{"a":1,"a":2},{"a":3}]',
-    { texts: ['2,3'], warnings: ['a record has several members a; the last one was read'] },
+    { texts: ['2,3'], warnings: ['an object has several members a; the last one was read'] },
+  ],
+  [
+    'columns given twice',
+    '{"a":[1,2],"a":[3,4]}',
+    { texts: ['3,4'], warnings: ['an object has several members a; the last one was read'] },
   ],
   [
     'members without a name',
@@ -74,12 +79,39 @@ it.each<[string, string, object]>([
     { texts: ['1,2'], warnings: ['index was not read: the columns and their data are the table'] },
   ],
   [
+    'split tables with names of several levels, repeated and missing names',
+    '{"columns":[["a","x"],["a",1.50],"b","b",null],"data":[[1,2,3,4,5]]}',
+    {
+      texts: ['1', '2', '3', '4', '5'],
+      columns: [{ name: 'a.x' }, { name: 'a.1.50' }, { name: 'b' }, { name: 'b (2)' }, { name: 'column_5' }],
+      warnings: [
+        'column 4 has the duplicate name b; renamed to b (2)',
+        'column 5 has no name; named column_5',
+      ],
+    },
+  ],
+  [
+    'columns that are named like the parts of a split table',
+    '{"columns":["a","b"],"data":[[1],[2]]}',
+    { texts: ['"a","b"', '[1],[2]'], columns: [{ name: 'columns' }, { name: 'data' }] },
+  ],
+  [
     'columns with objects',
     '{"a":[1,2],"b":[{"x":1},{"x":2}]}',
     { texts: ['1,2', '{"x":1},{"x":2}'], warnings: [] },
   ],
 ])('%s are read, with a warning for each assumption', async (_, text, expected) => {
   expect(await read(text)).toMatchObject(expected)
+})
+
+it.each([
+  ['{"columns":["a","b"],"index":[],"data":[]}', 'input: no rows'],
+  [
+    '{"columns":["a","b"],"data":[[1],[2],[3]]}',
+    'input: row 1 of data has 1 value, which is not the number of columns',
+  ],
+])('the split table %s is refused', async (text, message) => {
+  await expect(read(text)).rejects.toMatchObject({ code: 'bad_data', message })
 })
 
 it('several arrays of records are refused, and the hint names one', async () => {

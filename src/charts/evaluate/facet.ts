@@ -2,7 +2,7 @@
 
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import { COLORS } from '../figure/colors.ts'
-import { type Attributes, isObject } from '../figure/figure.ts'
+import { type Attributes, isObject, isThemed } from '../figure/figure.ts'
 import { BAND_NAME, MARK_NAME } from '../figure/shared-names.ts'
 
 /** Maximum number of small charts in one figure. */
@@ -169,10 +169,6 @@ function repeatShapes(shapes: readonly unknown[], count: number): unknown[] {
 export function colorwayOf(layout: Attributes): string[] {
   const colorway: unknown = layout.colorway ?? layout.template?.layout?.colorway
   return Array.isArray(colorway) && colorway.length > 0 ? colorway : isThemed(layout) ? COLORS : PLOTLY_COLORS
-}
-
-function isThemed({ meta }: Attributes): boolean {
-  return isObject(meta) && typeof meta.theme === 'string'
 }
 
 /** Creates an axis of a small chart from the axis of the figure. */

@@ -17,8 +17,7 @@ export function convertToZone(trace: Attributes, transform: Transform): void {
   const offset = typeof name === 'string' ? createOffsetLookup(name) : undefined
   if (!values || !offset || typeof target !== 'string') return
   const local = (value: unknown): unknown => {
-    if (typeof value !== 'string' || value.length > MAX_TIME_CHARACTERS || !TIME_WITH_OFFSET.test(value))
-      return value
+    if (!hasOffset(value)) return value
     const time = parseInstant(value)
     if (Number.isNaN(time)) return value
     if (isRepeated(time, offset)) repeated++
@@ -29,6 +28,11 @@ export function convertToZone(trace: Attributes, transform: Transform): void {
   setAtPath(trace, target, values.map(local))
   if (repeated > 0)
     transform.unseen = [repeated, 'row', 'of an hour that clocks show twice: drawn with the hour before']
+}
+
+/** Returns whether a value is a time with an offset from UTC. */
+export function hasOffset(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_TIME_CHARACTERS && TIME_WITH_OFFSET.test(value)
 }
 
 /** Time around a change of clocks in which hours are shown twice. */

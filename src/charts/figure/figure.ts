@@ -13,6 +13,11 @@ export function isObject(value: unknown): value is Attributes {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Returns whether a theme draws the figure of a layout; others were made elsewhere. */
+export function isThemed(layout: unknown): boolean {
+  return isObject(layout) && isObject(layout.meta) && typeof layout.meta.theme === 'string'
+}
+
 /** Returns an object unchanged; an empty one for other values. */
 export function toObject(value: unknown): Attributes {
   return isObject(value) ? value : {}

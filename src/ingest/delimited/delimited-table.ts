@@ -5,6 +5,7 @@ import { formatList } from '../../contract/message-texts.ts'
 import { shouldYield, yieldToEventLoop } from '../../json/index.ts'
 import type { Kernel } from '../kernel/index.ts'
 import { ColumnBuilder } from '../values/column.ts'
+import type { DateOrder, KnownOrders } from '../values/date.ts'
 import { type DelimitedOptions, type Dialect, dateOrderOf } from '../values/dialect.ts'
 import { hashCell, keyPositionsOf, SliceEnds } from '../values/slice-ends.ts'
 import type { IngestResult, Slice, SliceSink } from '../values/table.ts'
@@ -253,6 +254,11 @@ function isKnownAmount(
   return isAmount && !asWritten && !types?.has(name) && isNumber?.(name, k) === true
 }
 
+/** `given`: order that the user gives. That a column has the month first, as in 1/31/2024, says nothing about dots. */
+function knownOrdersOf(ofColumn: DateOrder, given: DateOrder): KnownOrders {
+  return { usual: ofColumn ?? given, dotted: ofColumn === 'mdy' ? given : (ofColumn ?? given) }
+}
+
 /** Creates the builders of all columns. Throws `unknown_column` for types of missing columns, unless they are optional. */
 function createColumnBuilders(
   names: string[],
@@ -271,7 +277,6 @@ function createColumnBuilders(
     const given = options.types?.get(name)
     const isExact = options.asWritten && (given === 'date' || given === 'datetime')
     const isAmount = isKnownAmount(dialect, options, name, k)
-    const orderOfColumn = options.order?.(name, k)
     return new ColumnBuilder({
       name: options.targetName?.(k) ?? name,
       isTarget: options.expected !== undefined && !options.types?.has(name),
@@ -281,8 +286,7 @@ function createColumnBuilders(
         : (given ??
           options.expected?.(name, k) ??
           (isAmount ? 'number' : isAmbiguous(dialect, options, k) ? 'text' : undefined)),
-      order: orderOfColumn ?? dateOrderOf(options.dates),
-      isOrderOfColumn: orderOfColumn !== undefined,
+      orders: knownOrdersOf(options.order?.(name, k), dateOrderOf(options.dates)),
       asWritten: options.asWritten,
       styled: dialect.profile.styled[k],
       nullTexts: isAmount

@@ -165,7 +165,7 @@ function formatDateWarning({ texts }: ColumnBuilder, name: string): string | und
     return `column ${name}: dates such as ${excerpt(written)} can have the day or the month first; kept as text; to read them: ${columns.join(' or ')}`
   if (type === 'text' || type === 'boolean') return undefined
   // No warning if the order is given, or known from the target column.
-  if (texts?.givenOrder !== undefined && (order ?? texts.givenOrder) === texts.givenOrder) return undefined
+  if (texts?.knownOrder !== undefined && (order ?? texts.knownOrder) === texts.knownOrder) return undefined
   const first = order === undefined ? '' : ` (the ${order === 'dmy' ? 'day' : 'month'} is first)`
   return `column ${name}: dates such as ${excerpt(written)} are stored as ${parseDate(written, order ?? 'dmy')}${first}; to keep them as written: --column ${JSON.stringify(`${name}:text`)}`
 }

@@ -1,6 +1,7 @@
 // Detects the dialect, header and column names of delimited text.
 import { defaultLimits } from '../../contract/limits.ts'
 import { excerpt } from '../../json/index.ts'
+import { nameDistinctly } from '../values/column-names.ts'
 import type { ColumnProfile, DelimitedOptions, Dialect, FoundStyle, ValueShape } from '../values/dialect.ts'
 import { findStyle, isAmbiguousNumber, isJsonNumber, parseStyledNumber } from '../values/number.ts'
 import { isTotal } from '../values/total.ts'
@@ -325,22 +326,8 @@ function nameColumns(
     const rows = [fillRight(cells), ...header.slice(1)]
     cells = cells.map((_, k) => rows.flatMap((row) => row[k]?.trim() || []).join(' '))
   }
-  const used = new Set<string>()
-  const suffixes = new Map<string, number>()
-  return cells.map((cell, k) => {
-    const trimmed = cell.trim()
-    const base = trimmed || `column_${k + 1}`
-    let name = base
-    for (let n = suffixes.get(base) ?? 2; used.has(name); n++) {
-      name = `${base} (${n})`
-      suffixes.set(base, n + 1)
-    }
-    used.add(name)
-    if (headerRows > 0 && trimmed === '') warnings.note(`column ${k + 1} has no name; named ${name}`)
-    else if (name !== trimmed && headerRows > 0)
-      warnings.note(`column ${k + 1} has the duplicate name ${excerpt(trimmed)}; renamed to ${excerpt(name)}`)
-    return name
-  })
+  const trimmed = cells.map((cell) => cell.trim())
+  return nameDistinctly(trimmed, headerRows > 0 ? warnings : undefined)
 }
 
 /**

@@ -23,7 +23,7 @@ export class RecordTable {
   private readonly nested = new Map<string, RecordColumn>()
   private readonly names = new Set<string>()
   private readonly unnamed: RecordColumn[] = []
-  /** The first name that a record gives twice. */
+  /** The first name that an object gives twice. */
   private repeatedName: string | undefined
   rows = 0
   private readonly ends = new SliceEnds()
@@ -59,25 +59,28 @@ export class RecordTable {
 
   /** Adds the columns of a record, without values. */
   addColumns(cells: Iterable<Member>): void {
-    for (const [name, , place] of this.options.flatten ? flattenMembers(cells) : cells)
-      this.getOrAddColumn(name, place)
+    for (const [name, , place] of this.cellsOf(cells)) this.getOrAddColumn(name, place)
   }
 
-  /** Returns the members of a record, of several with one name the last. */
-  membersOf(record: RawJson): Map<string, RawJson> {
+  /** Returns the members of an object, the last of several with one name. Remembers such a name for a warning. */
+  membersOf(object: RawJson): Map<string, RawJson> {
     const members = new Map<string, RawJson>()
-    for (const [name, cell] of record.members()) {
+    for (const [name, cell] of object.members()) {
       if (members.has(name)) this.repeatedName ??= name
       members.set(name, cell)
     }
     return members
   }
 
+  private cellsOf(members: Iterable<Member>): Iterable<Member> {
+    return this.options.flatten ? flattenMembers(members, (object) => this.membersOf(object)) : members
+  }
+
   /** Adds a record. Missing columns get null. */
   async addRecord(cells: Iterable<Member>): Promise<void> {
     let size = 0
     let hash = 0
-    for (const [name, cell, place] of this.options.flatten ? flattenMembers(cells) : cells) {
+    for (const [name, cell, place] of this.cellsOf(cells)) {
       const column = this.getOrAddColumn(name, place)
       this.padColumn(column)
       column.add(cell.bytes, this.rows + 1)
@@ -195,7 +198,7 @@ export class RecordTable {
     if (this.rows === 0 || this.columns.length === 0)
       throw badFile(source, 'no rows', 'Give at least one row.')
     if (this.repeatedName !== undefined)
-      warnings.note(`a record has several members ${excerpt(this.repeatedName)}; the last one was read`)
+      warnings.note(`an object has several members ${excerpt(this.repeatedName)}; the last one was read`)
     for (const { name, position } of this.unnamed)
       warnings.note(`column ${position + 1} has no name; named ${name}`)
     for (const { name, requestedName, position } of this.columns)
@@ -230,13 +233,18 @@ export type Member = [name: string, cell: RawJson, place?: string]
  * Yields the members of a record, replacing objects by their members: `{"a": {"b": {"c": 1}}}` gives `a.b.c`.
  * A member `a.b.c` of the record itself is another column.
  */
-function* flattenMembers(cells: Iterable<Member>, above = '', placeAbove = ''): Generator<Member> {
+function* flattenMembers(
+  cells: Iterable<Member>,
+  membersOf: (object: RawJson) => Map<string, RawJson>,
+  above = '',
+  placeAbove = '',
+): Generator<Member> {
   for (const [name, cell, ownPlace] of cells) {
     const path = above + name
     const place = ownPlace ?? `${placeAbove}${name.length}:${name}`
-    const members = cell.kind === 'object' ? cell.entries() : undefined
+    const members = cell.kind === 'object' ? membersOf(cell) : undefined
     // An empty object is kept as a value.
-    if (members && members.size > 0) yield* flattenMembers(members, `${path}.`, place)
+    if (members && members.size > 0) yield* flattenMembers(members, membersOf, `${path}.`, place)
     else yield [path, cell, above === '' ? ownPlace : place]
   }
 }

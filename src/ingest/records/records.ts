@@ -2,7 +2,7 @@
 
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, formatBytes } from '../../contract/limits.ts'
-import { formatList } from '../../contract/message-texts.ts'
+import { formatCount, formatList } from '../../contract/message-texts.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
 import {
   type Bytes,
@@ -21,6 +21,7 @@ import {
 } from '../../json/index.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
 import { CLOSING_BRACKET } from '../values/characters.ts'
+import { nameDistinctly } from '../values/column-names.ts'
 import type { IngestResult, SliceSink } from '../values/table.ts'
 import { badFile, Warnings } from '../values/warnings.ts'
 import { readJsonArray } from './json-array.ts'
@@ -28,14 +29,15 @@ import { readJsonLines } from './ndjson.ts'
 import { nameByPosition, PlainRecords } from './plain-records.ts'
 import { type JsonOptions, type Member, RecordTable } from './record-table.ts'
 
-function propertiesOf(feature: RawJson): Iterable<Member> {
+/** Returns the properties of a GeoJSON feature. */
+function propertiesOf(feature: RawJson, table: RecordTable): Iterable<Member> {
   const properties = feature.get('properties')
-  return properties?.kind === 'object' ? properties.entries() : []
+  return properties?.kind === 'object' ? table.membersOf(properties) : []
 }
 
 /** Yields the properties of a GeoJSON feature, then its other members. */
-function* featureMembersOf(feature: RawJson): Generator<Member> {
-  yield* propertiesOf(feature)
+function* featureMembersOf(feature: RawJson, table: RecordTable): Generator<Member> {
+  yield* propertiesOf(feature, table)
   for (const [name, cell] of feature.entries()) {
     const isShown = name === 'type' || (name === 'properties' && /^(object|null)$/.test(cell.kind))
     if (!isShown) yield [name, cell, `feature ${name}`]
@@ -129,7 +131,7 @@ const SHAPES_HINT = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]
 
 /**
  * Adds the items of an array: records, rows or single values. `membersOf` returns the cells of a record, by default its
- * members. `names`: those of the cells of rows; by default the first row may have them.
+ * members. `names`: column names of rows; by default the first row may have them.
  */
 async function readItems(
   json: RawJson,
@@ -242,29 +244,53 @@ function isFigure(members: ReadonlyMap<string, RawJson>): boolean {
   return trace === undefined || trace.kind === 'object'
 }
 
+/** Counts the items of an array; stops above `most`. */
+function countItems(array: RawJson, most: number): number {
+  let count = 0
+  for (const _ of array.items()) if (++count > most) break
+  return count
+}
+
 /**
  * Returns the names and rows of a table that pandas has split: `{"columns": ["a", …], "index": […], "data": [[1, …], …]}`;
- * undefined for other objects.
+ * undefined for other objects. Throws `bad_data` if the rows have another number of values than there are columns.
  */
-function findSplitTable(
+async function findSplitTable(
   members: ReadonlyMap<string, RawJson>,
   { source = 'input', limits = defaultLimits }: JsonOptions,
-): { names: string[]; rows: RawJson } | undefined {
+  warnings: Warnings,
+): Promise<{ names: string[]; rows: RawJson } | undefined> {
   const [columns, rows] = [members.get('columns'), members.get('data')]
-  const isOther = [...members.keys()].some((name) => !/^(?:columns|index|data)$/.test(name))
-  const first: RawJson | undefined = rows?.items().next().value
-  if (isOther || !columns || first?.kind !== 'array') return undefined
-  const cells = readCells(columns, limits.columns, source)
-  const names = cells.map((cell) => String(cell.toValue()))
-  const isNames = cells.every(({ kind }) => kind === 'string' || kind === 'number')
-  const width = readCells(first, limits.columns, source).length
-  return isNames && width === names.length && new Set(names).size === width
-    ? { names, rows: rows! }
-    : undefined
+  const hasOtherMembers = [...members.keys()].some((name) => !/^(?:columns|index|data)$/.test(name))
+  if (hasOtherMembers || !columns || !rows) return undefined
+  const first: RawJson | undefined = rows.items().next().value
+  if (first && first.kind !== 'array') return undefined
+  const width = first && countItems(first, limits.columns)
+  if (first && width !== countItems(columns, limits.columns)) {
+    // Two columns with these names.
+    if ((await lengthOf(columns)) === (await lengthOf(rows))) return undefined
+    throw badFile(
+      source,
+      `row 1 of data has ${formatCount(width!, 'value')}, which is not the number of columns`,
+    )
+  }
+  const names = readCells(columns, limits.columns, source).map(nameOf)
+  return { names: nameDistinctly(names, warnings), rows }
+}
+
+/** Returns the name that a value gives to a column; those of several levels are joined. */
+function nameOf(cell: RawJson): string {
+  if (cell.kind === 'array')
+    return Array.from(cell.items(), nameOf)
+      .filter((name) => name !== '')
+      .join('.')
+  if (cell.kind === 'null') return ''
+  const text = cell.bytes.toString('utf8')
+  return cell.kind === 'string' ? parseJsonString(text) : text
 }
 
 /** Returns whether an array is 0, 1, 2 …; true without one. */
-async function isRowNumbers(array: RawJson | undefined): Promise<boolean> {
+async function areRowNumbers(array: RawJson | undefined): Promise<boolean> {
   let row = 0
   for (const item of array?.items() ?? []) {
     if (item.toValue() !== row++) return false
@@ -273,16 +299,18 @@ async function isRowNumbers(array: RawJson | undefined): Promise<boolean> {
   return true
 }
 
+async function lengthOf(array: RawJson): Promise<number> {
+  let length = 0
+  for (const _ of array.items()) if (++length % 256 === 0 && shouldYield()) await yieldToEventLoop()
+  return length
+}
+
 /** Throws `bad_data` for arrays of different lengths of which one has records: they are no columns of one table. */
 async function assertOneTable(arrays: readonly [string, RawJson][], source: string): Promise<void> {
   const records = arrays.find(([, array]) => array.items().next().value?.kind === 'object')
   if (!records) return
   const lengths = new Set<number>()
-  for (const [, array] of arrays) {
-    let length = 0
-    for (const _ of array.items()) if (++length % 256 === 0 && shouldYield()) await yieldToEventLoop()
-    lengths.add(length)
-  }
+  for (const [, array] of arrays) lengths.add(await lengthOf(array))
   if (lengths.size === 1) return
   const names = formatList(
     arrays.map(([name]) => excerpt(name)),
@@ -304,11 +332,11 @@ async function readMembers(
   warnings: Warnings,
 ): Promise<void> {
   const { source = 'input' } = options
-  const members = (await json.indexMembers()).entries()
+  const members = table.membersOf(await json.indexMembers())
   const cols = await members.get('cols')?.indexMembers()
   if (cols?.kind === 'object') {
     const dataArrays: [string, RawJson][] = []
-    for (const [name, column] of cols.entries()) {
+    for (const [name, column] of table.membersOf(cols)) {
       const data = column.kind === 'object' ? column.entries().get('data') : undefined
       if (data?.kind !== 'array') throw badFile(source, `column ${excerpt(name)} has no data`, SHAPES_HINT)
       dataArrays.push([name, data])
@@ -336,10 +364,10 @@ async function readMembers(
       warnings.note(`only features was read: the other members are not a table (${formatList(ignored, 10)})`)
     // Adds all property columns first, so that the geometry is the last column.
     for (const feature of features.items()) {
-      table.addColumns(propertiesOf(feature))
+      table.addColumns(propertiesOf(feature, table))
       if (shouldYield()) await yieldToEventLoop()
     }
-    await readItems(features, table, options, featureMembersOf)
+    await readItems(features, table, options, (feature) => featureMembersOf(feature, table))
     return
   }
   const arrays = [...members].filter(([, member]) => member.kind === 'array')
@@ -352,10 +380,10 @@ async function readMembers(
   }
   if (arrays.length === 0 || arrays.length < members.size)
     throw badFile(source, 'an object whose members are not all arrays', SHAPES_HINT)
-  const split = findSplitTable(members, options)
+  const split = await findSplitTable(members, options, warnings)
   if (split) {
     for (const name of split.names) table.getOrAddColumn(name)
-    if (!(await isRowNumbers(members.get('index'))))
+    if (!(await areRowNumbers(members.get('index'))))
       warnings.note('index was not read: the columns and their data are the table')
     await readItems(split.rows, table, options, undefined, split.names)
     return

@@ -71,12 +71,7 @@ export class ColumnBuilder {
     this.nulls = nullMarkersOf(rules.nullTexts)
     if (rules.isExact) this.texts = new ExactTexts()
     else if (declaredType === undefined || declaredType.startsWith('date'))
-      this.texts = new TextType(
-        rules.order,
-        true,
-        rules.asWritten && declaredType === undefined,
-        rules.isOrderOfColumn,
-      )
+      this.texts = new TextType(rules.orders, true, rules.asWritten && declaredType === undefined)
   }
 
   /** Passes the texts since the last call, of rows before `end`, to the type detection. */

@@ -6,6 +6,12 @@ const MAX_DATE_CHARACTERS = 64
 /** Order of day and month in a column. undefined: only unambiguous dates are read. */
 export type DateOrder = 'dmy' | 'mdy' | undefined
 
+/** Orders of day and month that the user has given, or that the target column has: of dates with dots, and of others. */
+export interface KnownOrders {
+  usual: DateOrder
+  dotted: DateOrder
+}
+
 /** A day and month before a year of two digits: `31/1/24`, `31-Jan-24`, `Jan 31, 24`. */
 const SHORT_YEAR =
   /^((?:\d{1,2}[-/.\s]\s?(?:\d{1,2}|[\p{L}\p{M}]{3,12}\.?)[-/.\s]\s?)|(?:[\p{L}\p{M}]{3,12}\.? \d{1,2},? ))(\d{2})(?=$|[ T,])/u

@@ -1,7 +1,7 @@
 // Reads cells of a column whose type is given by the user, the target grid or the style of its numbers.
 import type { Problem } from '../../contract/errors.ts'
 import { excerpt } from '../../json/index.ts'
-import { type DateOrder, parseDate } from './date.ts'
+import { type KnownOrders, parseDate } from './date.ts'
 import { dateOrderOf, type GivenType, type NumberStyle } from './dialect.ts'
 import { findCommaStyle, parseNumber, parseStyledNumber, styleOptionsOf } from './number.ts'
 import { isTotal } from './total.ts'
@@ -20,9 +20,7 @@ export interface ColumnRules {
   styled?: boolean
   nullTexts?: readonly string[]
   numbers?: NumberStyle
-  /** Order of day and month, which the user gives or the column of the target grid has. */
-  order?: DateOrder
-  isOrderOfColumn?: boolean
+  orders: KnownOrders
   asWritten?: boolean
   /** Whether texts are kept, and ISO 8601 days and times among them have their types. */
   isExact?: boolean

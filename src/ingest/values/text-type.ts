@@ -2,7 +2,7 @@
 import { detectMoment, ensureCapacity, excerpt, type Moment, parseJsonString } from '../../json/index.ts'
 import type { ScannedMoments } from '../kernel/columns.ts'
 import { BACKSLASH, COMMA, LETTER_N, QUOTE, ZERO } from './characters.ts'
-import { type DateOrder, looksLikeDate, parseDate } from './date.ts'
+import { type DateOrder, type KnownOrders, looksLikeDate, parseDate } from './date.ts'
 import { MAX_NUMERIC_DATE_BYTES, parseNumericDate, writeNumericDate } from './numeric-date.ts'
 
 /**
@@ -85,16 +85,19 @@ export class TextType {
   broken?: { row: number; text: string; before: 'boolean' | Moment }
 
   /**
-   * `givenOrder`: order of day and month. The user has given it; with `isOrderOfColumn`, it is the order of the column
-   * that the values are added to. `emptyIsNull`: empty texts are missing values, as in delimited files.
+   * `orders`: the known orders of day and month. `emptyIsNull`: empty texts are missing values, as in delimited files.
    */
   constructor(
-    readonly givenOrder: DateOrder,
+    private readonly orders: KnownOrders,
     private readonly emptyIsNull: boolean,
     /** Whether dates and booleans that would be stored in another form are kept as text. */
     private readonly asWritten = false,
-    private readonly isOrderOfColumn = false,
   ) {}
+
+  /** Order of day and month that is known for texts of this form. */
+  get knownOrder(): DateOrder {
+    return this.form === '.' ? this.orders.dotted : this.orders.usual
+  }
 
   /** Returns whether the column is text, whatever values follow. */
   get isDecided(): boolean {
@@ -208,14 +211,11 @@ export class TextType {
   result(): DetectedTextType {
     if (this.isText || this.count === 0) return { type: 'text' }
     if (this.isBoolean) return { type: 'boolean', rewrite: { as: 'boolean' } }
-    const { canBeDmy, canBeMdy, differ, written } = this
-    // That a column has the month first, as in 1/31/2024, does not tell that it is so with dots, too.
-    const isOtherForm = this.isOrderOfColumn && this.givenOrder === 'mdy' && this.form === '.'
-    const givenOrder = isOtherForm ? undefined : this.givenOrder
+    const { canBeDmy, canBeMdy, differ, written, knownOrder } = this
     const type = this.moment!
     const isUndecided = canBeDmy && canBeMdy && differ
-    if (isUndecided && givenOrder === undefined) return { type: 'text', isUndecided, written }
-    const order = !canBeDmy ? 'mdy' : !canBeMdy ? 'dmy' : isUndecided ? givenOrder : undefined
+    if (isUndecided && knownOrder === undefined) return { type: 'text', isUndecided, written }
+    const order = !canBeDmy ? 'mdy' : !canBeMdy ? 'dmy' : isUndecided ? knownOrder : undefined
     if (!this.isRewritten) return { type }
     return { type, order, rewrite: { as: 'moment', order: order ?? 'dmy' }, written }
   }
@@ -224,7 +224,7 @@ export class TextType {
 /** Types of texts that are kept as they are: ISO 8601 days and times have their types, all others are text. */
 export class ExactTexts extends TextType {
   constructor() {
-    super(undefined, false)
+    super({ usual: undefined, dotted: undefined }, false)
   }
 
   override get hasRewrites(): boolean {

@@ -51,9 +51,12 @@ onSqliteFirst('types of columns', (test) => {
       201,
       expect.stringContaining('the day is first'),
     ])
+    for (const locale of ['en-US', 'de'])
+      await send(`/v2/grids/${fid}/row`, 'd,n\n03.04.2024,7\n', { 'Gridline-Locale': locale })
     expect(await values(fid)).toEqual([
       ...['2024-01-31', '2024-02-13', '2024-03-02'],
       ...['2024-03-02', '2024-03-02', '2024-03-31'],
+      ...['2024-03-04', '2024-04-03'],
     ])
   })
 

@@ -57,6 +57,7 @@ const reduced = (trace: object, layout: object = {}, ranges?: Map<string, [strin
   }
   return downsampleFigure(figure, ranges).figure.data[0]
 }
+const timeOf = (k: number): string => `${new Date(k * 60_000).toISOString().slice(0, 19)}+10:00`
 const between = (values: number[], from: number, to: number) =>
   values.filter((x) => x >= from && x < to).length
 
@@ -92,6 +93,7 @@ describe('the points of a figure with its data', () => {
     ['labels on x', { x: numbers.map((k) => `cat ${k % 5}`) }],
     ['numbers written as text', { y: numbers.map(String) }],
     ['points that are selected by number', { selectedpoints: [7001] }],
+    ['times that are drawn without their zones', { x: numbers.map(timeOf) }],
     ['texts beside the points', { mode: 'lines+text' }],
   ])('all points of %s are drawn', (_, trace) => {
     expect(reduced(trace).y.length).toBe(ROWS_OF_FIGURE)
@@ -162,6 +164,22 @@ onSqliteFirst('large charts', (test) => {
     const own = new URL(json.file.web_url).pathname.slice(0, -1)
     const { layout } = (await test().ask('alice', 'GET', `${own}.live`)).json
     expect(layout.annotations[0].text).toMatch(/of 20,001 points$/)
+  })
+
+  it('times are drawn without their zones, so all points, in figures that were made elsewhere only', async () => {
+    const grid = await test().grid('alice', 'zones', { x: numbers.map(timeOf), y: numbers })
+    const { cols } = (await test().ask('alice', 'GET', `/v2/grids/${grid.fid}`)).json
+    const [xsrc, ysrc] = cols.map(({ uid }: { uid: string }) => `${grid.fid}:${uid}`)
+    const counts: boolean[] = []
+    for (const layout of [{}, { meta: { theme: 'gridline' } }]) {
+      const { json } = await test().ask('alice', 'POST', '/v2/plots', {
+        json: { figure: { data: [{ xsrc, ysrc }], layout }, filename: `zones ${counts.length}` },
+      })
+      const own = new URL(json.file.web_url).pathname.slice(0, -1)
+      const { data } = (await test().ask('alice', 'GET', `${own}.live`)).json
+      counts.push(data[0].x.length === ROWS_OF_FIGURE)
+    }
+    expect(counts).toEqual([true, false])
   })
 
   it('a small enough axis range is drawn with all points', async () => {

@@ -147,7 +147,10 @@ class RuleRun implements CheckRun {
     for (const rule of rules) {
       await this.work.spendAndPause(UNITS_PER_RULE)
       if (isValueRule(rule))
-        tests.set(rule, { test: await compileRule(rule, this.checks), failures: { count: 0, rows: [] } })
+        tests.set(rule, {
+          test: await compileRule(rule, this.checks, column.type),
+          failures: { count: 0, rows: [] },
+        })
     }
     const isUnique = rules.some(({ rule }) => rule === 'unique') && this.checked.snap.rows <= MAX_DIFF_ROWS
     const unique = isUnique

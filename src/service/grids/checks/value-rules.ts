@@ -3,7 +3,7 @@ import type { Checks, CheckType, ColumnRule, ValueRule } from '../../../checks/i
 import { errorMessageOf, Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/slices.ts'
 import { detectMoment } from '../../../json/index.ts'
-import { familyOf } from '../../store/schema/column-types.ts'
+import { familyOf, isDateType, mergeTypes } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { outermostDay } from '../column/bounds.ts'
 import { identifyBy } from '../column/identify.ts'
@@ -34,7 +34,11 @@ const MAX_PROGRAM_INSTRUCTIONS = 500
  */
 const MAX_MATCHED_CHARACTERS = 10_000
 
-type TestFactory<R> = (rule: R, checks: Pick<Checks, 'missing'>) => ValueTest | Promise<ValueTest>
+type TestFactory<R> = (
+  rule: R,
+  checks: Pick<Checks, 'missing'>,
+  columnType: ColumnType,
+) => ValueTest | Promise<ValueTest>
 
 /** Rules for single values. `failures`: predicate of the message for one value, and for several. */
 export const VALUE_RULES: {
@@ -58,14 +62,14 @@ export const VALUE_RULES: {
   },
   enum: {
     failures: ['is not allowed', 'are not allowed'],
-    createTest(rule) {
+    createTest(rule, _, columnType) {
       const values = new Set(rule.values.map(String))
       // The automaton sees numbers as written, so it can only take those in canonical form: 1.5, not 1.50.
       const canonicalTexts = [...values].filter((text) => !NUMBER.test(text) || String(Number(text)) === text)
       const automaton = compileTexts(canonicalTexts)
-      const times = new Set([...values].flatMap((text) => timeNameOf(text) ?? []))
+      const times = new Set([...values].flatMap((text) => timeNameOf(text, columnType) ?? []))
       const isAllowed = (text: string): boolean =>
-        values.has(text) || (times.size > 0 && times.has(timeNameOf(text) ?? ''))
+        values.has(text) || (times.size > 0 && times.has(timeNameOf(text, columnType) ?? ''))
       return { breaks: (value) => !isAllowed(comparedText(value)), automaton, holdsFor: alwaysFalse }
     },
   },
@@ -94,9 +98,13 @@ export const VALUE_RULES: {
   },
 }
 
-/** Compiles a rule to a test. Throws `bad_checks` for an invalid pattern. */
-export async function compileRule(rule: ValueRule, checks: Pick<Checks, 'missing'>): Promise<ValueTest> {
-  return (VALUE_RULES[rule.rule].createTest as TestFactory<ValueRule>)(rule, checks)
+/** Compiles a rule to a test for a column. Throws `bad_checks` for an invalid pattern. */
+export async function compileRule(
+  rule: ValueRule,
+  checks: Pick<Checks, 'missing'>,
+  columnType: ColumnType,
+): Promise<ValueTest> {
+  return (VALUE_RULES[rule.rule].createTest as TestFactory<ValueRule>)(rule, checks, columnType)
 }
 
 export function isValueRule(rule: ColumnRule): rule is ValueRule {
@@ -122,9 +130,10 @@ function hasLimits({ low, high }: Bounds): boolean {
   return low !== undefined && high !== undefined
 }
 
-/** Returns what dates of the same time have in common; undefined for other texts. */
-function timeNameOf(text: string): string | undefined {
-  return momentKindOf(text) && identifyBy.moment(`"${text}"`)
+/** Returns what dates of the same time have in common; undefined for texts that are not compared with a column by time. */
+function timeNameOf(text: string, columnType: ColumnType): string | undefined {
+  const kind = momentKindOf(text)
+  return kind && isDateType(mergeTypes(columnType, kind)) ? identifyBy.moment(`"${text}"`) : undefined
 }
 
 /** Converts a value to the text that rules compare. */

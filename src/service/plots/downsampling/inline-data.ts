@@ -1,7 +1,8 @@
 /** Downsamples the large traces of a figure with inline data. */
 
 import { getArrayAt, listPointArrays, selectRows } from '../../../charts/evaluate/attributes.ts'
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
+import { hasOffset } from '../../../charts/evaluate/zone.ts'
+import { type Attributes, isObject, isThemed } from '../../../charts/figure/figure.ts'
 import { parseInstant } from '../../../json/index.ts'
 import { readVisibleAxis, type VisibleAxis, type VisibleRanges } from './axes.ts'
 import {
@@ -62,7 +63,7 @@ function modeOf({ mode }: Attributes): string {
   return typeof mode === 'string' ? mode : 'lines'
 }
 
-/** Reads the points as numbers; undefined if some are labels. */
+/** Reads the points as numbers; undefined if some are labels, or times that are drawn without their zones. */
 function readPoints(
   { x, y, xaxis = 'x' }: Attributes,
   length: number,
@@ -72,6 +73,7 @@ function readPoints(
   const name = `xaxis${String(xaxis).slice(1)}`
   const settings: unknown = isObject(layout) ? layout[name] : undefined
   const areDates = x.some((value: unknown) => typeof value === 'string')
+  if (areDates && !isThemed(layout) && x.some(hasOffset)) return undefined
   const axis = readVisibleAxis(isObject(settings) ? settings : undefined, areDates, ranges.get(name))
   const [xs, ys] = [toNumbers(x, length), toNumbers(y, length)]
   return axis && xs && ys && { x: xs.map(axis.toPosition), y: ys, axis }

@@ -42,7 +42,7 @@ interface Candidate {
   /** Undefined if x is the row number. */
   x: SnapshotColumn | undefined
   y: SnapshotColumn
-  /** Number of points: fewer than rows if another trace of the same grid is longer. */
+  /** Number of points: fewer than rows if another column of the grid is longer. */
   points: number
   axis: VisibleAxis
   isCloud: boolean
@@ -107,6 +107,8 @@ async function findCandidates(
   const layout = figure.get('layout')
   const byPath = new Map(references.map((reference) => [reference.path, reference]))
   const candidates: Candidate[] = []
+  const meta = layout?.kind === 'object' ? layout.get('meta') : undefined
+  const hasTheme = meta?.kind === 'object' && meta.get('theme')?.kind === 'string'
   let k = 0
   for (const trace of data.items()) {
     if (shouldYield()) await yieldToEventLoop()
@@ -124,6 +126,8 @@ async function findCandidates(
       reference?.source.uids.length === 1 ? grid.columns.get(reference.source.uids[0]) : undefined,
     )
     if ((x && !(xs && isNumberOrTime(xs))) || !ys || !isNumberOrTime(ys)) continue
+    // Figures that were made elsewhere are drawn without the zones of their times.
+    if (xs?.type === 'datetime-zone' && !hasTheme) continue
     const name = `xaxis${(readText(trace.get('xaxis')) ?? 'x').slice(1)}`
     const settings = layout?.kind === 'object' ? layout.get(name) : undefined
     const axisSettings = settings?.kind === 'object' ? (settings.toValue() as object) : undefined

@@ -73,8 +73,7 @@ export type Comparison = 'value' | 'text' | 'moment'
 /** Returns how the values of two columns are compared. Days have one form, which is compared as it is. */
 export function comparisonOf(a: ColumnType, b: ColumnType): Comparison {
   if (mustCompareAsText(a, b)) return 'text'
-  const areDates = [a, b].every((type) => type === 'empty' || isDateType(type))
-  return areDates && [a, b].some((type) => familyOf(type) === 'datetime') ? 'moment' : 'value'
+  return familyOf(mergeTypes(a, b)) === 'datetime' ? 'moment' : 'value'
 }
 
 /** Returns the type of a column with values of both types. Keeps the variant of the first if possible. */

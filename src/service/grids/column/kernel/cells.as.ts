@@ -4,7 +4,7 @@
  * `1.5`. If a value needs more than a look at its bytes, `odd` is set.
  */
 
-import { micros, NANOSECONDS, readMoment, UNREADABLE } from '../../../../json/moment.as'
+import { laterFrom, laterTo, micros, readMoment, UNREADABLE } from '../../../../json/moment.as'
 import { AMBIGUOUS_ESCAPE, endOf, endOfText, escapes, skipBlanks } from '../../../../json/scan.as'
 
 /** Memory layout: constants of this file, results, row numbers, text. */
@@ -93,13 +93,15 @@ export function hashes(at: i32, to: i32, most: i32, areMoments: bool): i32 {
     const end = endOf(i)
     if (escapes & AMBIGUOUS_ESCAPE) odd = 1
     let last = end
+    let later: u64 = 0
     if (areMoments && first == QUOTE) {
-      // Times with more digits than microseconds have are hashed as they are, if they are canonical.
-      if (readMoment(i + 1, end - 1) & (UNREADABLE | NANOSECONDS)) odd = 1
+      // Other texts are hashed as they are, if they are canonical.
+      if (readMoment(i + 1, end - 1) & UNREADABLE) odd = 1
       else {
         store<i64>(LIST, micros)
         from = LIST
         last = LIST + 8
+        if (laterTo > laterFrom) later = hashOf(laterFrom, laterTo)
       }
     } else if (first == LETTER_N) {
       if (missing < 0) missing = n
@@ -108,7 +110,7 @@ export function hashes(at: i32, to: i32, most: i32, areMoments: bool): i32 {
       // −0 is 0.
       if (first == MINUS && last - i == 2 && <i32>load<u8>(i + 1) == ZERO) from = i + 1
     }
-    store<u64>(HASHES + (n << 3), hashOf(from, last))
+    store<u64>(HASHES + (n << 3), hashOf(from, last) ^ later)
     n++
     i = skipBlanks(end) + 1
   }

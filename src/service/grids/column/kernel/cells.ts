@@ -120,7 +120,7 @@ export class CellReader {
   }
 
   /**
-   * Adds the values of a column JSON to the hashes `into`, from row `at` on. Returns the first row with a null; undefined
+   * Adds the values of a column JSON to the hashes `target`, from row `at` on. Returns the first row with a null; undefined
    * without nulls.
    */
   addHashes(text: Buffer, target: RowHashes, at: number, comparison: Comparison): number | undefined {
@@ -131,7 +131,9 @@ export class CellReader {
     }
     let firstNull: number | undefined
     let row = at
-    for (const piece of canonicalChunks(text, comparison)) {
+    // The kernel reads times itself.
+    const form = this.kernel && comparison === 'moment' ? 'value' : comparison
+    for (const piece of canonicalChunks(text, form)) {
       const { count, missing } = this.kernel
         ? this.hashInKernel(piece, comparison, true)!
         : this.hashInTypeScript(piece)
