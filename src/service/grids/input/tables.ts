@@ -164,6 +164,7 @@ async function unpivotTable(
     text,
     columns.map(({ name }) => name),
   )
+  const unpivoted = new Set(names)
   const table = createTableSnapshot(store, { rows, columns })
   let total = 0
   const flush = async (builder: TableBuilder): Promise<void> => {
@@ -174,7 +175,7 @@ async function unpivotTable(
   }
   const spec = { columns: names, into }
   const work = new WorkBudget(limits)
-  writer.begin([...columns.map(({ name }) => name).filter((name) => !names.includes(name)), ...into])
+  writer.begin([...columns.map(({ name }) => name).filter((name) => !unpivoted.has(name)), ...into])
   const builder = await unpivot(table, spec, { maxBytes: Number.POSITIVE_INFINITY, work, flush })
   await flush(builder)
   const built = builder.columns.map(({ name, type }, k) => ({

@@ -37,7 +37,8 @@ export async function join(
     'on',
     'the joined table',
   )
-  const added = [...right.columns.keys()].filter((k) => !rightAt.includes(k))
+  const onRight = new Set(rightAt)
+  const added = [...right.columns.keys()].filter((k) => !onRight.has(k))
   const pairedTypes = leftAt.map((k, n) => [left.columns[k].type, right.columns[rightAt[n]].type] as const)
   // Numbers and texts are compared as texts.
   const asText = pairedTypes.map(([one, other]) => kindOf(one) !== kindOf(other))

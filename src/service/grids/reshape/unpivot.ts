@@ -21,9 +21,10 @@ export function findColumns(
   field: string,
   table = 'the table',
 ): number[] {
+  const positions = new Map(columns.map((column, k) => [column.name, k] as const).reverse())
   return names.map((name) => {
-    const index = columns.findIndex((column) => column.name === name)
-    if (index >= 0) return index
+    const index = positions.get(name)
+    if (index !== undefined) return index
     const all = columns.map((column) => column.name)
     throw new Problem('unknown_column', `${field}: ${table} has no column ${JSON.stringify(name)}`, {
       field,
@@ -51,8 +52,9 @@ export async function unpivot(
 ): Promise<TableBuilder> {
   if (into.length !== 2) throw invalidField('into', 'must be the names of two columns, such as year,value')
   const { columns } = snap
-  const unpivoted = findColumns(columns, names, 'unpivot')
-  const kept = [...columns.keys()].filter((k) => !unpivoted.includes(k))
+  const chosen = new Set(findColumns(columns, names, 'unpivot'))
+  const unpivoted = [...chosen]
+  const kept = [...columns.keys()].filter((k) => !chosen.has(k))
   const taken = into.find(
     (name, k) => kept.some((at) => columns[at].name === name) || into.indexOf(name) !== k,
   )
