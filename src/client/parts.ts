@@ -26,6 +26,8 @@ export interface PartsSource {
 interface PartsRequest {
   headers: HeadersOf<'grids.upload'>
   plainHeaders: Record<string, string>
+  /** Uids of the columns, as the header `Uids` has them. */
+  uids?: readonly string[]
   /** Id of an interrupted upload of the same bytes. */
   unfinished?: string
 }
@@ -49,7 +51,7 @@ export interface PartsEvents {
 export async function uploadInParts(
   client: Client,
   source: PartsSource,
-  { headers, plainHeaders, unfinished }: PartsRequest,
+  { headers, plainHeaders, uids, unfinished }: PartsRequest,
   events: PartsEvents = {},
 ): Promise<ResultOf<'grids.upload'>> {
   let upload: UploadState | undefined
@@ -66,7 +68,11 @@ export async function uploadInParts(
     const startOffset = upload?.received ?? 0
     try {
       if (!upload) {
-        upload = await client.call('uploads.create', { headers, plainHeaders: { ...plainHeaders, ...key } })
+        upload = await client.call('uploads.create', {
+          headers,
+          plainHeaders: { ...plainHeaders, ...key },
+          ...(uids && { json: { uids: [...uids] } }),
+        })
         events.onStart?.(upload.id)
       }
       for (;;) {

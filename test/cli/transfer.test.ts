@@ -261,6 +261,66 @@ describe('push', () => {
         const content = await run(['cat', 'Mixed/mixed', '--profile', 'work', '--format', 'ndjson'])
         expect(content.stdout).toBe('{"j":[1,{"b":null}],"t":"2024-01-01 x"}\n{"j":"s","t":"1"}\n')
       }
+      // Values and names that CSV has not, many columns, a key and checks.
+      const names = Array.from({ length: 3000 }, (_, k) => `measurement_${k}`)
+      const exact = {
+        'nulls.ndjson': '{"o":null}\n{"o":null}\n',
+        'blanks.ndjson': '{" s":1,"t":""}\n{" s":null,"t":null}\n',
+        'wide.ndjson': `${JSON.stringify(Object.fromEntries(names.map((name, k) => [name, k])))}\n`,
+        'keyed.ndjson': '{"id":1,"day":"2024-01-31"}\n{"id":2,"day":null}\n',
+      }
+      for (const [name, text] of Object.entries(exact)) {
+        writeFileSync(join(cwd, name), text)
+        await run([
+          'upload',
+          name,
+          '--folder',
+          'Exact',
+          '--local',
+          ...(name === 'keyed.ndjson' ? ['--key', 'id'] : []),
+        ])
+      }
+      writeFileSync(join(cwd, 'rules.yaml'), 'columns: { id: { required: true } }\n')
+      await run(['check', 'Exact/keyed', '--checks', 'rules.yaml', '--set', '--local'])
+      for (const action of ['created', 'replaced']) {
+        const sent = await run([
+          ...['push', 'Exact', '--local', '--to', 'work', '--on-conflict', 'replace', '--yes'],
+          ...['--jq', '.[] | .action'],
+        ])
+        expect([sent.code, sent.stderr, sent.stdout]).toEqual([
+          0,
+          '',
+          `${action === 'created' ? 'created' : 'unchanged'}\n${`${action}\n`.repeat(4)}`,
+        ])
+        for (const [name, text] of Object.entries(exact)) {
+          const path = `Exact/${name.replace('.ndjson', '')}`
+          const content = await run(['cat', path, '--profile', 'work', '--format', 'ndjson'])
+          expect([name, content.stdout]).toEqual([name, text])
+        }
+        const { primary_key } = JSON.parse(
+          (await run(['show', 'Exact/keyed', '--profile', 'work', '--json'])).stdout,
+        )
+        const checked = await run(['append', 'Exact/keyed', '--row', ',2024-02-01', '--profile', 'work'])
+        expect([primary_key, checked.code]).toEqual([['id'], 7])
+      }
+      // A board and all that it shows; a dry run says the same without them.
+      writeFileSync(join(cwd, 'board.yaml'), 'rows: [{ plot: Reports/figure }, { table: Reports/b }]\n')
+      const boardMade = await run(['board', 'create', 'board.yaml', '--name', 'Shown', '--local'])
+      expect(boardMade.stderr).toBe('')
+      const boardArgs = ['push', 'Shown', '--local', '--to', 'work', '--folder', 'Board']
+      const planned = await run([...boardArgs, '--dry-run', '--json', 'operation'])
+      expect([
+        planned.code,
+        JSON.parse(planned.stdout).map(({ operation }: { operation: string }) => operation),
+      ]).toEqual([0, expect.arrayContaining(['grids.create', 'plots.create', 'dashboards.create'])])
+      const board = await run([...boardArgs, '--json', 'file,fid'])
+      expect([board.code, board.stderr]).toEqual([0, ''])
+      const { fid: boardFid } = JSON.parse(board.stdout).at(-1)
+      const authorization = `Basic ${Buffer.from(`bob:${api_key}`).toString('base64')}`
+      const stored = await fetch(`${server.url}/v2/dashboards/${boardFid}`, { headers: { authorization } })
+      const ids = [...(await stored.json()).content.matchAll(/"(?:plot|table)":"(.*?)"/g)].map(([, id]) => id)
+      const sent: string[] = JSON.parse(board.stdout).map(({ fid }: { fid: string }) => fid)
+      expect([ids.length, sent]).toEqual([2, expect.arrayContaining(ids)])
       // Charts of a new column refer to the column of that name on the other server.
       writeFileSync(join(cwd, 'a.csv'), 'n,t,extra\n1,x,10\n2,y,20\n')
       const place = ['--folder', 'Reports/2024', '--local']

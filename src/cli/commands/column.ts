@@ -1,9 +1,8 @@
 // `gridline column`: reads and changes columns of grids.
-import { formatColumnType } from '../../charts/spec/column-names.ts'
-import { type BodySource, type Client, resolveFid } from '../../client/index.ts'
+import { formatColumnType, parseColumnNames } from '../../charts/spec/column-names.ts'
+import { type Client, resolveFid } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { findClosest, formatCount, formatList } from '../../contract/message-texts.ts'
-import { dataTypes } from '../../contract/operations/index.ts'
 import type { ColumnMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand, yesOption } from '../core/define.ts'
@@ -11,7 +10,7 @@ import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import { warnAboutAlerts, warnAboutFollowers } from '../files/followers.ts'
 import { readWhole } from '../files/input.ts'
-import { toKeyHeaders } from '../files/parse-options.ts'
+import { setPrimaryKey } from '../files/primary-key.ts'
 import { type TableView, versionColumn } from '../output/view.ts'
 
 const view: TableView = {
@@ -243,17 +242,10 @@ const key = defineCommand({
   async run(context, [grid, columns]) {
     const client = await context.client()
     const fid = await resolveFid(client, grid, 'grid')
-    await client.call('rows.append', { fid, headers: toKeyHeaders({ key: columns }), body: NO_ROWS })
+    await setPrimaryKey(client, fid, parseColumnNames(columns).filter(Boolean))
     return { item: await client.call('grids.get', { fid }), view: keyView }
   },
 })
-
-/** The body of an append without rows. */
-const NO_ROWS: BodySource = {
-  type: dataTypes.ndjson,
-  repeatable: true,
-  async *open() {},
-}
 
 const keyView: TableView = {
   id: 'fid',

@@ -7,10 +7,10 @@ import {
   FILETYPES,
   type FileMeta,
   filetypeLabel,
-  type GridMeta,
   type Version,
 } from '../../contract/resources/index.ts'
 import { runEach } from '../files/batch.ts'
+import { checkCsv, fitsCsv, InexactCsv, typeForUpload } from '../files/exact-csv.ts'
 import { parseExact, stringifyExact } from '../files/exact-json.ts'
 import { loadPages, PAGE_ITEMS } from '../files/pages.ts'
 import { listReferences, type Reference, replaceReferences } from '../files/references.ts'
@@ -276,43 +276,5 @@ function toCollaborator(one: unknown): ManifestCollaborator {
 }
 
 function toColumn({ name, uid, type }: ColumnMeta): ManifestColumn {
-  // A column of a file without values is text.
-  return { name, uid, type: type === 'empty' ? 'text' : type }
-}
-
-/** Thrown at what a reader of CSV would change. */
-class InexactCsv extends Error {}
-
-/** A number such as 1E400, which readers of CSV take for text. */
-const LARGE_EXPONENT = /[eE][+-]?\d{3}/
-const MAX_EXPONENT_BYTES = 5
-
-/** Passes on CSV. Throws `InexactCsv` at a row without values, at NUL, which readers leave out, and at large exponents. */
-async function* checkCsv(csv: AsyncIterable<Uint8Array>, columns: number): AsyncGenerator<Uint8Array> {
-  const line = Buffer.from(`\n${','.repeat(columns - 1)}\n`)
-  let end = Buffer.alloc(0)
-  for await (const chunk of csv) {
-    const text = Buffer.concat([end, chunk])
-    if (text.includes(line) || chunk.includes(0) || LARGE_EXPONENT.test(text.toString('latin1')))
-      throw new InexactCsv()
-    end = text.subarray(Math.max(0, text.length - Math.max(line.length - 1, MAX_EXPONENT_BYTES)))
-    yield chunk
-  }
-}
-
-/** Maximum size of the types of columns, which an import sends in a header, in bytes. */
-const MAX_TYPES_BYTES = 40_000
-
-/** Returns whether CSV keeps the values of a grid and their types, if no row is empty. */
-function fitsCsv({ cols, row_count }: GridMeta): boolean {
-  const types = encodeURIComponent(JSON.stringify(cols.map(({ name, type }) => [name, type])))
-  // Readers of CSV cut blanks around names.
-  const fits = ({ name, type }: ColumnMeta): boolean =>
-    type !== 'json' && /^[^\s\0](.*\S)?$/s.test(name) && !name.startsWith('\ufeff')
-  // In a file with one column, a missing value at the end is an empty text.
-  return (
-    (cols.length > 1 || (cols.length === 1 && row_count === 0)) &&
-    cols.every(fits) &&
-    types.length < MAX_TYPES_BYTES
-  )
+  return { name, uid, type: typeForUpload(type) }
 }

@@ -108,3 +108,24 @@ function shareKeyOf(text: string): string | undefined {
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** Members of the content of a board that name a file. */
+const FILE_IDS: ReadonlySet<string> = new Set(['plot', 'table', 'number', 'fileId'])
+
+/** Lists the files in the content of a board. */
+export function listBoardFiles(content: string): string[] {
+  const fids = new Set<string>()
+  JSON.parse(content, (name, value) => {
+    if (FILE_IDS.has(name) && typeof value === 'string') fids.add(value)
+  })
+  return [...fids]
+}
+
+/** Returns the content of a board with other ids of its files; those that `resolve` does not know are unchanged. */
+export function replaceBoardFiles(content: string, resolve: (fid: string) => string | undefined): string {
+  return JSON.stringify(
+    JSON.parse(content, (name, value) =>
+      FILE_IDS.has(name) && typeof value === 'string' ? (resolve(value) ?? value) : value,
+    ),
+  )
+}

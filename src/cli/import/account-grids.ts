@@ -6,11 +6,14 @@ import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import type { ManifestContent } from '../export/manifest.ts'
+import { exactCsvHeaders } from '../files/exact-csv.ts'
 import type { AccountContents } from './account-contents.ts'
 import { type AccountItem, messageHeaders, progressMark, temporaryName } from './account-item.ts'
 
 /** Size from which a file is uploaded in parts, in bytes. */
 const MIN_PARTS_BYTES = 32 * 1024 * 1024
+/** Number of columns whose uids are sent in a header; those of more are in the body of an upload in parts. */
+const MAX_UIDS_IN_HEADER = 2000
 
 /** Uploads contents of grids. `username`: the exported account, for the history. */
 export class GridSender {
@@ -86,20 +89,10 @@ export class GridSender {
       const json = { data: { cols }, filename: temporaryName(item), idlocal: headers.Idlocal, metadata }
       return this.client.call('grids.create', { json })
     }
-    const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]))
     const step = item.step + (headers['On-Conflict'] === 'fail' ? 1 : 0)
     const allHeaders = {
       ...headers,
-      Uids: columns.length > 0 ? columns.map(({ uid }) => uid).join(',') : undefined,
-      ...(isCsv && {
-        Columns: encodeURIComponent(JSON.stringify(types)),
-        'As-Written': true,
-        Header: true,
-        Delimiter: 'comma',
-        Encoding: 'utf-8',
-        Quote: '%22',
-        'Null-Text': ',',
-      }),
+      ...(isCsv && exactCsvHeaders(columns)),
       Key: content === contents.at(-1) && key ? key.map(encodeURIComponent).join(',') : undefined,
       'Allow-Type-Change': true,
       Provenance: encodeURIComponent(`exported account of ${this.username}`),
@@ -111,9 +104,11 @@ export class GridSender {
       [FILE_NAME_HEADER]: encodeHeader(fileName),
       ...(content && messageHeaders(content)),
     }
-    if (size > MIN_PARTS_BYTES)
-      return uploadInParts(this.client, { size, open }, { headers: allHeaders, plainHeaders })
+    const uids = columns.length > 0 ? columns.map(({ uid }) => uid) : undefined
+    if (size > MIN_PARTS_BYTES || columns.length > MAX_UIDS_IN_HEADER)
+      return uploadInParts(this.client, { size, open }, { headers: allHeaders, plainHeaders, uids })
     const body = { type: 'application/octet-stream', repeatable: true, open: () => open(0) }
-    return this.client.call('grids.upload', { headers: allHeaders, plainHeaders, body })
+    const withUids = { ...allHeaders, Uids: uids?.join(',') }
+    return this.client.call('grids.upload', { headers: withUids, plainHeaders, body })
   }
 }

@@ -7,6 +7,7 @@ import { type FileMeta, filetypeLabel } from '../../contract/resources/index.ts'
 import { createFigureBody, createJsonBody } from '../charts/create.ts'
 import type { Manifest, ManifestCollaborator, ManifestContent } from '../export/manifest.ts'
 import { runEach } from '../files/batch.ts'
+import { replaceBoardFiles } from '../files/board-file.ts'
 import { stringifyExact } from '../files/exact-json.ts'
 import { PAGE_ITEMS } from '../files/pages.ts'
 import { listReferences, replaceReferences } from '../files/references.ts'
@@ -32,9 +33,6 @@ export interface AccountOptions {
   username: string
   isDryRun: boolean
 }
-
-/** Members of a board that name a file. */
-const BOARD_FILES: ReadonlySet<string> = new Set(['plot', 'table', 'number', 'fileId'])
 
 /** Imports the account of an export directory. A run that was interrupted is continued by the next one. */
 export class AccountImporter {
@@ -258,16 +256,11 @@ export class AccountImporter {
 
   /** Reads the content of a board, with the ids that its files have now. */
   private async readBoard(content: ManifestContent): Promise<string> {
-    const own = (text: string): string => {
+    const own = (text: string): string | undefined => {
       const fid = parseFid(text)
-      const known = fid?.owner === this.manifest.username ? this.items.get(fid.idlocal)?.file : undefined
-      return known?.fid ?? text
+      return fid?.owner === this.manifest.username ? this.items.get(fid.idlocal)?.file?.fid : undefined
     }
-    return JSON.stringify(
-      JSON.parse(await this.contents.readText(content), (name, value) =>
-        BOARD_FILES.has(name) && typeof value === 'string' ? own(value) : value,
-      ),
-    )
+    return replaceBoardFiles(await this.contents.readText(content), own)
   }
 
   /** Gives a file its other contents, its name, folder and access. */

@@ -15,7 +15,17 @@ export const uploadsOperations = {
     agentTool: 'none',
     lasts: true,
     headers: uploadHeaders,
-    body: noBody,
+    body: {
+      kind: 'json',
+      schema: s.object({
+        uids: s.optional(
+          s.array(s.string(), {
+            description: 'The header Gridline-Uids as a list, for grids of very many columns.',
+          }),
+        ),
+      }),
+      limit: 'json_body_bytes',
+    },
     status: 201,
     result: r.UploadState,
   },

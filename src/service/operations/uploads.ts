@@ -53,9 +53,18 @@ function findUpload(service: OperationService, call: Call) {
 /** Handlers of uploads in parts. */
 export const uploadHandlers = {
   'uploads.create': async (service, call) => {
-    const { caller, headers, contentType, fileName } = call
+    const { caller, contentType, fileName, fields } = call
     const { bodySum: _, ...key } = call.writeKey(caller!.username)
-    const begun: UploadRequest = { headers, contentType, fileName, key }
+    const { uids } = fields
+    // With a body, the type is that of the body, not of the file.
+    const begun: UploadRequest = uids
+      ? {
+          headers: { ...call.headers, Uids: uids.join(',') },
+          contentType: 'application/octet-stream',
+          fileName,
+          key,
+        }
+      : { headers: call.headers, contentType, fileName, key }
     const { id, received } = service.uploads.begin(
       caller!.username,
       createReader(service, call, begun),
