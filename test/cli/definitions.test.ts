@@ -288,8 +288,8 @@ itLong('mistakes in definitions are named with their file, and the others are ma
     'd.board.yml': ['title: T\n', /d\.board\.yml: expected rows, a list/],
     'e.sql': ['select 1; select 2\n', /e\.sql: .*one statement/],
     'f.sql': ["select * from read_text('/etc/passwd')\n", /f\.sql: .*passwd/],
-    'g.sql': ['select * from h\n', /g\.sql: the file of h failed\. Its error is above/],
-    'h.sql': ['select * from g\n', /h\.sql: no grid is named g/],
+    'g.sql': ['select * from h\n', /its own grid: weather\/g\.sql → weather\/h\.sql → weather\/g\.sql/],
+    'h.sql': ['select * from g\n', /its own grid: weather\/h\.sql → weather\/g\.sql → weather\/h\.sql/],
     'i.sql': ['select 1 as n\n', /^/],
   }
   for (const [name, [text]] of Object.entries(cases)) write(name, text)
@@ -297,7 +297,7 @@ itLong('mistakes in definitions are named with their file, and the others are ma
   expect([code, stdout]).toEqual([8, expect.stringMatching(/weather\/i\t.*created/)])
   for (const [, said] of Object.values(cases)) expect(stderr).toMatch(said)
   const plan = await run('upload', 'weather', '--plan', 'plan.json')
-  expect([plan.code, plan.stderr.match(/error: weather/g)?.length]).toEqual([8, 9])
+  expect([plan.code, plan.stderr.match(/error: /g)?.length]).toEqual([8, 9])
   write('readings.chart.yml', 'grid: readings\n')
   const taken = await run('upload', 'weather')
   expect(taken).toMatchObject({

@@ -200,12 +200,12 @@ onSqliteFirst('grids as files', (test) => {
   it('Markdown is a table without markup in its cells', async () => {
     const { fid } = await test().grid('alice', 'marked', {
       'a|b': [1.5, null],
-      text: ['<b>x</b> | *y*', 'two\nlines'],
+      text: ['<b>x</b> | *y*', 'A & B &amp;\n&#60;'],
     })
     const { text: table, headers } = await test().ask('alice', 'GET', `/v2/grids/${fid}/content?format=md`)
     expect(headers.get('content-type')).toBe('text/markdown; charset=utf-8')
     expect(table).toBe(
-      '| a\\|b | text |\n| ---: | --- |\n| 1.5 | \\<b\\>x\\</b\\> \\| \\*y\\* |\n|  | two<br>lines |\n',
+      '| a\\|b | text |\n| ---: | --- |\n| 1.5 | \\<b\\>x\\</b\\> \\| \\*y\\* |\n|  | A & B \\&amp;<br>\\&#60; |\n',
     )
   })
 })

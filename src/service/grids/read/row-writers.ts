@@ -216,7 +216,7 @@ export function createDelimitedWriter(delimiter: ',' | '\t', isOrdered = false):
 export function createMarkdownWriter(): RowWriter {
   const cell = (text: string): string =>
     text
-      .replace(/[\\`*_[\]<>|~]/g, '\\$&')
+      .replace(/[\\`*_[\]<>|~]|&(?=#?\w+;)/g, '\\$&')
       .replace(/\r\n|\r|\n/g, '<br>')
       .trim()
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`
