@@ -1,6 +1,6 @@
 /** AssemblyScript, a part of kernels: reads days and times in ISO 8601 (docs/formats.md#types). */
 
-/** Facts about a day or time, as in `FACTS` of the kernel for pages of Parquet. */
+/** Facts about a day or time: bits, beside those of `FACTS` in the kernel for pages of Parquet (1, 2, from 16,384). */
 export const UNREADABLE: i32 = 16
 const IS_DAY: i32 = 32
 const LETTER: i32 = 64

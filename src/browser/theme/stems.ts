@@ -3,7 +3,7 @@ import { listOf } from '../../charts/figure/lists.ts'
 import type { Draft } from './arrangement.ts'
 import { colorwayOf } from './colors.ts'
 
-/** Outlines timeline bars, so that a bar of one day is visible as a line, and ranges whose ends are equal. */
+/** Outlines bars that would be invisible: short ones of timelines, and ranges whose ends are equal. */
 export function outlineShortBars(draft: Draft): void {
   const { data, layout } = draft
   const { chart } = layout.meta

@@ -71,8 +71,8 @@ interface Contents {
 }
 
 /**
- * Proposes a board for a grid, which its file names `grid`. `cols`: its columns. Throws nothing: a table without numbers,
- * dates and labels gets its rows.
+ * Proposes a board for a grid, which its file names `grid`. `cols`: its columns. One without numbers, dates
+ * and labels gets its rows.
  */
 export function proposeBoard(
   grid: string,
@@ -141,7 +141,7 @@ function proposeNumbers(grid: string, { measures, time, period }: Contents): Pro
   }
 }
 
-/** A chart without name. Its name and file are made of that of the grid and `suffix`. */
+/** A chart without a name. Its name and its file begin with the name of the grid, and end with `suffix`. */
 interface UnnamedChart {
   suffix: string
   shows: string

@@ -46,6 +46,8 @@ const view: TableView = {
 }
 
 type Format = (typeof contentFormats)[number]
+/** Format of grids without --format. */
+const DEFAULT_FORMAT: Format = 'csv'
 
 export const command = defineCommand({
   output: arrayOf([], {
@@ -153,7 +155,7 @@ async function selectItems(
       return (isData && !leftOut.has(fid)) || definitions.has(fid)
     })
     .map(({ file, folders }) => {
-      const extension = file.filetype === 'grid' ? formatOf(options) : 'json'
+      const extension = file.filetype === 'grid' ? (options.format ?? DEFAULT_FORMAT) : 'json'
       const definition = definitions.get(file.fid)
       const names = [...folders, definition?.file ?? `${file.filename}.${extension}`].map(toSafeFileName)
       return { file, subject: names.join('/'), path: join(directory, ...names), text: definition?.text }
@@ -167,10 +169,6 @@ async function selectItems(
   const duplicate = items.find(({ path }) => paths.size === paths.add(path).size)
   if (duplicate) throw new Problem('conflict', `two files have the same path ${duplicate.path}`)
   return items
-}
-
-function formatOf({ format = 'csv' }: PullOptions): Format {
-  return format
 }
 
 /** Creates the folders of the server, also empty ones. */
@@ -204,7 +202,7 @@ async function pullItem(
     return { path, fid, action: 'unchanged' }
   }
   const read = (): Promise<AsyncIterable<Uint8Array>> =>
-    download(client, file, { format: formatOf(options), where, sort })
+    download(client, file, { format: options.format ?? DEFAULT_FORMAT, where, sort })
   const checkOurs = (): void => {
     if (!force && !records.isOurs(path)) throw changedError(path)
   }

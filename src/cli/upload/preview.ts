@@ -175,8 +175,8 @@ async function tryChart(
 }
 
 /**
- * Returns whether a file that is read here is enough to tell what its upload does: a new grid on this machine. Anything
- * else depends on what is stored, and on quotas.
+ * Returns whether a file that is read here is enough to tell what its upload does: a new grid on this machine, or standard
+ * input without a name. Anything else depends on what is stored, and on quotas.
  */
 async function isKnownHere(
   context: Context,

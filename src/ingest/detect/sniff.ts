@@ -115,7 +115,7 @@ function noteTextAbove(
   warnings.note(`${lines} skipped (text above the table): ${excerpt(rows[0].join(style.delimiter))}`)
 }
 
-/** Warns about a header that is missing, of numbers only, or not one row. `first`: its first row, `line`: that of it. */
+/** Warns about a header that is missing, of numbers only, or not one row. `first`: its first row; `line`: the line of that. */
 function noteHeader(
   { count, besides }: HeaderRows,
   first: readonly string[],

@@ -59,7 +59,7 @@ export async function runMailing(
   return Math.min(isEnded ? following : Date.now() + RETRY_MS, now + DAY_MS)
 }
 
-/** Sends a mailing to those who have not got it. Returns who has still not got it as `pending`. */
+/** Sends a mailing to its receivers who have not got it. Returns those who still have not as `pending`. */
 async function sendDue(
   service: MailingService,
   row: MailingRow,

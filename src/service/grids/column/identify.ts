@@ -5,7 +5,7 @@ import type { ColumnType } from '../../store/schema/schema.ts'
 
 /** Digits of a second after milliseconds. */
 const LATER_DIGITS = /(\.\d{3})(\d+)/
-/** Lengths of dates: with digits after milliseconds, and of any. */
+/** Minimum length of a date with digits after milliseconds, and maximum length of any. */
 const MIN_LATER_CHARACTERS = '2024-01-31T00:00:00.0000'.length
 const MAX_CHARACTERS = 64
 

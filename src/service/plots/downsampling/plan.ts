@@ -63,8 +63,8 @@ export async function planDownsampling(
   if (total <= DOWNSAMPLE_THRESHOLD_POINTS) return undefined
   const buckets = bucketsPerTrace(candidates.length)
   const cache = new Map<string, RowSet>()
-  const rowsByKey = new Map(candidates.map((candidate) => [candidate.key, candidate.snap.rows]))
-  if ([...rowsByKey.values()].reduce((sum, count) => sum + 2 * count, 0) > MAX_SCANNED_VALUES)
+  const pointsByKey = new Map(candidates.map(({ key, points }) => [key, points]))
+  if ([...pointsByKey.values()].reduce((sum, count) => sum + 2 * count, 0) > MAX_SCANNED_VALUES)
     return undefined
   const rows = new Map<string, RowSet>()
   const numbered = new Set<string>()
