@@ -3,7 +3,7 @@ import { formatCount } from '../contract/message-texts.ts'
 import { type Attributes, isObject } from './figure/figure.ts'
 import { isMissing, listOf, selectRows } from './figure/lists.ts'
 import { describeOtherTexts, dropOtherTexts, hasLabelAxis } from './other-texts.ts'
-import { parseColumnNames } from './spec/column-names.ts'
+import { splitAtCommas } from './spec/column-names.ts'
 import { humanizeName } from './spec/words.ts'
 
 interface Figure {
@@ -216,7 +216,7 @@ export function describeOmitted({ data, layout }: Figure): { unseen: string[]; r
     }
   }
   // Each --y column counts every row.
-  const columns = parseColumnNames(String(spec?.options?.y ?? '')).length || 1
+  const columns = splitAtCommas(String(spec?.options?.y ?? '')).length || 1
   if (unsized > 0)
     unseen.push(`${formatCount(Math.ceil(unsized / columns), 'row')} with a size of zero or less`)
   const negative = data.reduce((sum, trace) => sum + findNegativeParts(trace, layout).length, 0)

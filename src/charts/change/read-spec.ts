@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatSortKey, parseSort, renameColumns } from '../../query/index.ts'
 import { type Attributes, type Figure, listGridTraces, toObject } from '../figure/figure.ts'
-import { parseColumnNames, quoteColumnName } from '../spec/column-names.ts'
+import { quoteColumnName } from '../spec/column-names.ts'
 import {
   type ChartGrid,
   type ChartOptions,
@@ -10,6 +10,7 @@ import {
   type OptionKind,
   optionKindOf,
 } from '../spec/options.ts'
+import { parseColumnNames } from '../spec/parse-names.ts'
 import type { Facts, Spec } from '../spec/spec.ts'
 import { isChartType } from '../spec/types.ts'
 import { readOptions } from './read-options.ts'

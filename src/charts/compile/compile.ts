@@ -4,7 +4,7 @@ import { type NormalizedChart, normalizeChart } from '../normalize/normalize.ts'
 import type { ChartClient } from '../normalize/read-values.ts'
 import type { ChartColumnResolver } from '../normalize/resolve-columns.ts'
 import type { ChartValues, Findings } from '../normalize/values.ts'
-import { parseColumnNames, quoteColumnName } from '../spec/column-names.ts'
+import { quoteColumnName } from '../spec/column-names.ts'
 import {
   type ChartGrid,
   type ChartOptions,
@@ -13,6 +13,7 @@ import {
   OPTION_NAMES,
   optionKindOf,
 } from '../spec/options.ts'
+import { parseColumnNames } from '../spec/parse-names.ts'
 import type { Spec } from '../spec/spec.ts'
 import type { ChartType } from '../spec/types.ts'
 import { describeAggregate, humanizeName } from '../spec/words.ts'

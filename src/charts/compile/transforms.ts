@@ -4,8 +4,9 @@ import type { Attributes } from '../figure/figure.ts'
 import type { ChartColumns } from '../normalize/chart-columns.ts'
 import type { NormalizedChart } from '../normalize/normalize.ts'
 import { parseTrendWindow } from '../normalize/rules.ts'
-import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
+import { hasLabels } from '../spec/column-names.ts'
 import { type ChartOptions, DEFAULT_MAX_SERIES } from '../spec/options.ts'
+import { parseColumnNames } from '../spec/parse-names.ts'
 import { hasTrait } from '../spec/types.ts'
 
 /** Number of pie slices without --top, in addition to the slice `other`. */

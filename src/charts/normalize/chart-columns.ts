@@ -1,6 +1,7 @@
 // Resolves the columns of all chart options.
-import { parseColumnNames } from '../spec/column-names.ts'
+
 import type { ChartOptions, Column } from '../spec/options.ts'
+import { parseColumnNames } from '../spec/parse-names.ts'
 import { type ChartType, hasColumnAxes, hasTrait } from '../spec/types.ts'
 import type { ChartColumnResolver } from './resolve-columns.ts'
 

@@ -1,6 +1,7 @@
 // Chooses columns for the axes and series of a chart.
-import { parseColumnNames, quoteColumnName } from '../spec/column-names.ts'
+import { quoteColumnName } from '../spec/column-names.ts'
 import { type ChartOptions, type Column, MAX_LABELS } from '../spec/options.ts'
+import { parseColumnNames } from '../spec/parse-names.ts'
 import { type ChartType, hasTrait } from '../spec/types.ts'
 import { type ColumnsByKind, type CountDistinct, MAX_AUTO_BARS, MAX_AUTO_SERIES } from './choose-type.ts'
 import type { ValueCounts } from './read-values.ts'

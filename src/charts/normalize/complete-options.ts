@@ -6,10 +6,10 @@ import {
   detectNumberStyle,
   filterYearNames,
   hasLabels,
-  parseColumnNames,
   quoteColumnName,
 } from '../spec/column-names.ts'
 import { type ChartGrid, type ChartOptions, type Column, MAX_LABELS } from '../spec/options.ts'
+import { parseColumnNames } from '../spec/parse-names.ts'
 import { AUTO, acceptsOption, type ChartType, hasTrait } from '../spec/types.ts'
 import {
   chooseX,

@@ -10,14 +10,10 @@ import {
   queriedColumns,
   resolveColumn,
 } from '../../query/index.ts'
-import {
-  COLUMN_NAMES_AXIS,
-  detectNumberStyle,
-  formatColumnType,
-  parseColumnNames,
-} from '../spec/column-names.ts'
+import { COLUMN_NAMES_AXIS, detectNumberStyle, formatColumnType } from '../spec/column-names.ts'
 import { createUsageError } from '../spec/errors.ts'
 import type { ChartGrid, ChartOptions, Column } from '../spec/options.ts'
+import { parseColumnNames } from '../spec/parse-names.ts'
 import { type ChartType, hasTrait, withArticle } from '../spec/types.ts'
 import type { ChartValues } from './values.ts'
 

@@ -2,9 +2,10 @@
 
 import { isMomentType } from '../../contract/column-types.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
-import { COLUMN_NAMES_AXIS, formatColumnType, hasLabels, parseColumnNames } from '../spec/column-names.ts'
+import { COLUMN_NAMES_AXIS, formatColumnType, hasLabels } from '../spec/column-names.ts'
 import { createUsageError } from '../spec/errors.ts'
 import { type ChartOptions, type Column, flagOf } from '../spec/options.ts'
+import { parseColumnNames } from '../spec/parse-names.ts'
 import {
   acceptsOption,
   type ChartType,

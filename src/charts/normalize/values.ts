@@ -4,7 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import { formatCount, formatList } from '../../contract/message-texts.ts'
 import { quoteColumnName } from '../../query/index.ts'
 import { NO_LABEL } from '../figure/shared-names.ts'
-import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
+import { hasLabels } from '../spec/column-names.ts'
 import { createDataError, createUsageError } from '../spec/errors.ts'
 import {
   type ChartOptions,
@@ -13,6 +13,7 @@ import {
   MAX_LABELS,
   MAX_SERIES,
 } from '../spec/options.ts'
+import { parseColumnNames } from '../spec/parse-names.ts'
 import type { Facts } from '../spec/spec.ts'
 import { acceptsOption, type ChartType, hasTrait, withArticle } from '../spec/types.ts'
 import { detectPlaces } from './places.ts'

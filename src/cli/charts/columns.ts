@@ -1,5 +1,5 @@
 // Resolves column names of options.
-import { parseColumnNames } from '../../charts/spec/column-names.ts'
+import { parseColumnNames } from '../../charts/spec/parse-names.ts'
 import type { Client } from '../../client/index.ts'
 
 /**

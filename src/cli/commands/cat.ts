@@ -1,6 +1,6 @@
 // `gridline cat`: prints the rows of grids and local files.
 
-import { parseColumnNames } from '../../charts/spec/column-names.ts'
+import { parseColumnNames } from '../../charts/spec/parse-names.ts'
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatCount } from '../../contract/message-texts.ts'

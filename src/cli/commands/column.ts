@@ -1,5 +1,6 @@
 // `gridline column`: reads and changes columns of grids.
-import { formatColumnType, parseColumnNames } from '../../charts/spec/column-names.ts'
+import { formatColumnType } from '../../charts/spec/column-names.ts'
+import { parseColumnNames } from '../../charts/spec/parse-names.ts'
 import { type Client, resolveFid } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { findClosest, formatCount, formatList } from '../../contract/message-texts.ts'

@@ -1,7 +1,7 @@
 // `gridline diff`: compares grids, plots, folders, versions and data files.
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { parseColumnNames } from '../../charts/spec/column-names.ts'
+import { parseColumnNames } from '../../charts/spec/parse-names.ts'
 import { resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { gridNameOf } from '../../contract/formats.ts'

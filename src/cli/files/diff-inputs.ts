@@ -1,5 +1,5 @@
 // Inputs of a diff: stored or local files.
-import { parseColumnNames } from '../../charts/spec/column-names.ts'
+import { parseColumnNames } from '../../charts/spec/parse-names.ts'
 import type { Client } from '../../client/index.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes, type QueryOf } from '../../contract/operations/index.ts'

@@ -1,5 +1,5 @@
 // Options for reading data files: parsing, keys, checks.
-import { parseColumnNames } from '../../charts/spec/column-names.ts'
+import { parseColumnNames } from '../../charts/spec/parse-names.ts'
 import { Problem } from '../../contract/errors.ts'
 import { delimiterOfFileName } from '../../contract/formats.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'

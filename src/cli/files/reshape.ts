@@ -1,5 +1,5 @@
 // Options that make another table of the rows of a grid: join, unpivot, group, pivot.
-import { parseColumnNames } from '../../charts/spec/column-names.ts'
+import { parseColumnNames } from '../../charts/spec/parse-names.ts'
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'

@@ -83,7 +83,7 @@ export const webRoutes = {
     path: '/~:user/:id.csv',
     aliases: ['xlsx', 'parquet', 'tsv', 'ndjson', 'md'].map((format) => `/~:user/:id.${format}`),
     summary:
-      'the columns that the chart shows, or the rows of a grid, as CSV, XLSX, Parquet, TSV, NDJSON or Markdown',
+      'the columns that the chart shows, or the rows of a grid, as CSV, XLSX, Parquet, TSV, NDJSON or Markdown; rows are selected by `grids.content`',
     access: 'reader',
     headersFor: 'data',
   },

@@ -37,12 +37,12 @@ export const PAGE_HANDLERS = {
   file: (service, { principal, fid, query }) => renderFilePage(service, principal, fid, query),
   embed: (service, { principal, fid, query }) => renderEmbed(service, principal, fid, query),
   figure: (service, { principal, fid }) => downloadFigure(service, principal, fid),
-  rows: (service, { principal, fid, ending }) =>
-    downloadRows(service, principal, fid, ending as ContentFormat),
+  rows: (service, { principal, fid, ending, query }) =>
+    downloadRows(service, principal, fid, ending as ContentFormat, query),
   image: async (service, { principal, fid, ending, query }) => {
     if (ending === 'html') {
       const filetype = await filetypeOf(service, principal, fid)
-      if (filetype === 'grid') return downloadRows(service, principal, fid, 'html')
+      if (filetype === 'grid') return downloadRows(service, principal, fid, 'html', query)
       // Of a folder, it is the page.
       if (filetype !== 'plot' && filetype !== 'dashboard')
         return renderFilePage(service, principal, fid, query)

@@ -197,6 +197,18 @@ onSqliteFirst('grids as files', (test) => {
     expect(await test().status('bob', 'GET', page)).toBe(404)
   })
 
+  it('the address of all rows refuses a selection, and names where it is possible', async () => {
+    const { fid } = await test().grid('alice', 'all rows', { n: [1, 2, 3] })
+    const path = `/~${fid.replace(':', '/')}.csv`
+    expect((await test().ask('alice', 'GET', path)).text).toBe('n\n1\n2\n3\n')
+    const { status, json, text } = await test().ask('alice', 'GET', `${path}?where=n%20%3E%202`)
+    const [address] = /\/v2\/grids\/[^\s"<]+/.exec(json?.errors?.[0].hint ?? text)!
+    expect([status, (await test().ask('alice', 'GET', address.replaceAll('&amp;', '&'))).text]).toEqual([
+      400,
+      'n\n3\n',
+    ])
+  })
+
   it('Markdown is a table without markup in its cells', async () => {
     const { fid } = await test().grid('alice', 'marked', {
       'a|b': [1.5, null],

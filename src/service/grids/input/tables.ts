@@ -157,7 +157,7 @@ async function unpivotTable(
   writer: SliceWriter,
 ): Promise<Pick<Table, 'rows' | 'columns'>> {
   const [{ parseColumnNames }, { unpivot }] = await Promise.all([
-    import('../../../charts/spec/column-names.ts'),
+    import('../../../charts/spec/parse-names.ts'),
     import('../reshape/unpivot.ts'),
   ])
   const names = parseColumnNames(

@@ -1,7 +1,7 @@
 /** Downloads of grids and plots: figure, CSV and image. */
 import { Problem } from '../../../contract/errors.ts'
-import type { Fid } from '../../../contract/fid.ts'
-import { type ImageFormat, imageTypes } from '../../../contract/operations/index.ts'
+import { type Fid, formatFid } from '../../../contract/fid.ts'
+import { type ImageFormat, imageTypes, operations } from '../../../contract/operations/index.ts'
 import { filetypeLabel } from '../../../contract/resources/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
 import { STANDALONE_POLICY } from '../../core/chart-policy.ts'
@@ -68,14 +68,30 @@ export async function downloadFigure(
   return { body, type: 'application/json' }
 }
 
+/** Throws `invalid_request` for parameters of `grids.content`, whose address is in the hint. */
+function refuseSelection(fid: Fid, format: ContentFormat, query: URLSearchParams): void {
+  const name = Object.keys(operations['grids.content'].query.properties).find(
+    (one) => one !== 'format' && query.has(one),
+  )
+  if (name === undefined) return
+  const all = new URLSearchParams(query)
+  all.set('format', format)
+  throw new Problem('invalid_request', `${name}: this address has all rows of the grid`, {
+    field: name,
+    hint: `Rows are selected at /v2/grids/${formatFid(fid)}/content?${all}`,
+  })
+}
+
 /** Downloads the rows of a grid, or the data of a plot. */
 export async function downloadRows(
   service: LiveService,
   principal: Principal,
   fid: Fid,
   format: ContentFormat,
+  query: URLSearchParams,
 ): Promise<PageAnswer> {
   const { request, file, snap } = await loadForDownload(service, principal, fid, 'rows')
+  if (snap) refuseSelection(fid, format, query)
   const rows = snap ?? (await loadPlotTable(service, request, await openFigure(service, request)))
   const { type, body } = CONTENT_WRITERS[format]
   const headers: Record<string, string> =
