@@ -233,7 +233,7 @@ function checkFrames(
 }
 
 function hasTrend(trace: Attributes): boolean {
-  return listTransforms(trace).some(({ type }) => type === 'trend')
+  return listTransforms(trace).some(({ type, enabled }) => type === 'trend' && enabled !== false)
 }
 
 /** Sets the color that a trace has by its index, for its trend line, or if others are left out. */
@@ -349,7 +349,10 @@ async function evaluateTrace(trace: Attributes, axes: AxisTypes, notShown: NotSh
   notShown.addLeft(transforms)
   const { transforms: _, ...evaluated } = trace
   const trend = createTrendLine({ ...evaluated, transforms })
-  if (!trend) return [evaluated]
+  if (!trend) {
+    if (hasTrend({ transforms })) notShown.addMissingTrend()
+    return [evaluated]
+  }
   if (trend.y.every((value: unknown) => value === null)) {
     notShown.addEmptyMean(trend.name)
     return [evaluated]

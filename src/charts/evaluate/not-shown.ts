@@ -42,6 +42,11 @@ export class NotShown {
         this.texts.add(formatMore(left, typeof of === 'string' ? humanizeName(of) : 'value'))
   }
 
+  /** Adds the trend of a series without two points. */
+  addMissingTrend(): void {
+    this.addUnseen([{ unseen: [1, 'trend', 'of series with fewer than two points'] }])
+  }
+
   /** Adds a moving mean of more points than its series has. */
   addEmptyMean(name: string): void {
     this.texts.add(`${name}, since there are fewer points`)

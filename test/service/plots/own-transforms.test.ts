@@ -628,6 +628,21 @@ describe('what values are counted in', () => {
     expect(shown.layout.meta.notShown).toEqual(['2 more cities'])
   })
 
+  it('trends of series with one point are counted as missing', async () => {
+    const groups = ['a', 'a', 'b', 'c']
+    const transforms = [
+      { type: 'groupby', groups, top: 12 },
+      { type: 'trend', method: 'linear' },
+    ]
+    const figure = { data: [{ x: [1, 2, 3, 4], y: [1, 2, 3, 4], transforms }], layout: {} }
+    const { data, layout } = (await evaluateTransforms(figure)) as {
+      data: Trace[]
+      layout: { meta: { notShown: string[] } }
+    }
+    expect(data.map(({ name }) => name)).toEqual(['a', 'a (trend)', 'b', 'c'])
+    expect(layout.meta.notShown).toEqual(['2 trends of series with fewer than two points'])
+  })
+
   it('a band goes along its upper values and back along the lower ones, and ends at gaps', async () => {
     const trace = { type: 'scatter', x: [1, 2, 3, 4], y: [5, 6, null, 8], customdata: [1, 2, 3, 4] }
     expect(await of(trace, { type: 'band' })).toMatchObject({
