@@ -4,6 +4,9 @@ export function withSuggestion(suggestion: string | undefined, hint: string): st
   return suggestion === undefined ? hint : `Did you mean ${suggestion}? ${hint}`
 }
 
+/** Maximum length of a word that is compared with others, in characters. */
+const MAX_COMPARED_CHARACTERS = 100
+
 /** Returns the name most similar to `given`, ignoring case; undefined if none is similar enough. */
 export function findClosest(given: string, names: readonly string[]): string | undefined {
   const lowerCase = given.toLowerCase()
@@ -28,19 +31,21 @@ export function findClosest(given: string, names: readonly string[]): string | u
  * (optimal string alignment).
  */
 function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) >= limit) return limit
-  let beforeRow: number[] = []
-  let row = Array.from({ length: b.length + 1 }, (_, k) => k)
+  if (Math.abs(a.length - b.length) >= limit || a.length > MAX_COMPARED_CHARACTERS) return limit
+  // Words can be longer than the other one by the limit.
+  let [beforeRow, row, next] = [0, 1, 2].map(() => new Int32Array(a.length + 2 * limit + 1).fill(limit))
+  for (let k = 0; k <= Math.min(b.length, limit); k++) row[k] = k
   for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let k = 1; k <= b.length; k++) {
+    // Farther from the diagonal, there are more edits.
+    const [from, to] = [Math.max(1, i - limit), Math.min(b.length, i + limit)]
+    next[from - 1] = from === 1 ? i : limit
+    for (let k = from; k <= to; k++) {
       const same = a[i - 1] === b[k - 1] ? 0 : 1
       next[k] = Math.min(next[k - 1] + 1, row[k] + 1, row[k - 1] + same)
       const isExchanged = i > 1 && k > 1 && a[i - 1] === b[k - 2] && a[i - 2] === b[k - 1]
       if (isExchanged) next[k] = Math.min(next[k], beforeRow[k - 2] + 1)
     }
-    beforeRow = row
-    row = next
+    ;[beforeRow, row, next] = [row, next, beforeRow]
   }
   return Math.min(row[b.length], limit)
 }
