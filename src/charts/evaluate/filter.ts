@@ -55,6 +55,7 @@ function createTest(
     : [toNumber(operand), toNumber(operand)]
   if (Object.hasOwn(COMPARISONS, operation)) return COMPARISONS[operation](bounds[0])
   if (Object.hasOwn(INTERVALS, operation)) return INTERVALS[operation](bounds[0], bounds[1])
-  if (operation === '{}') return (value) => bounds.includes(value)
-  return operation === '}{' ? (value) => !bounds.includes(value) : undefined
+  const listed = new Set(bounds)
+  if (operation === '{}') return (value) => listed.has(value)
+  return operation === '}{' ? (value) => !listed.has(value) : undefined
 }

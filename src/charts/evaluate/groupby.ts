@@ -170,7 +170,8 @@ function sortGroups(rows: [string, number[]][], transform: Transform): [string, 
   if (isExtended(transform) && rows.every(([key]) => !isNumbered(key) || STARTS_WITH_NUMBER.test(key)))
     rows.sort(([a], [b]) => numberOf(a) - numberOf(b) || (a < b ? -1 : 1))
   if (Array.isArray(order)) {
-    const orderOf = (key: string): number => (order.includes(key) ? order.indexOf(key) : order.length)
+    const places = new Map<unknown, number>(order.map((key, k) => [key, k] as const).reverse())
+    const orderOf = (key: string): number => places.get(key) ?? order.length
     rows.sort(([a], [b]) => orderOf(a) - orderOf(b))
   }
   // The group of all others is last.

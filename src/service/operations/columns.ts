@@ -267,13 +267,14 @@ async function deleteColumns(service: Service, call: Call, uids: string[]): Prom
   await changeGrid(service, call, call.fid, async (layout) => {
     const { columns, grid } = layout
     selectByUid(uids)(columns)
-    const key = columns.find(({ uid }) => uids.includes(uid) && primaryKeyUidsOf(grid).includes(uid))
+    const removed = new Set(uids)
+    const key = columns.find(({ uid }) => removed.has(uid) && primaryKeyUidsOf(grid).includes(uid))
     if (key)
       throw new Problem('conflict', `column ${key.name} is in the key of the grid`, {
         field: 'uid',
         hint: 'Remove the key first: gridline column key GRID ""',
       })
-    const left = storedColumns(layout).filter(({ uid }) => !uids.includes(uid))
+    const left = storedColumns(layout).filter(({ uid }) => !removed.has(uid))
     return planColumns(service, call, layout, left, () => null)
   })
 }

@@ -154,7 +154,8 @@ function placeTables(call: DataCall, tables: FileTables['tables'], limits: Limit
   const paths = placed.map(pathOf)
   const refuse = (why: string): Problem =>
     badData(call.fileName ?? 'the upload', {}, why, 'Rename one of them.')
-  const duplicate = paths.find((path, k) => paths.indexOf(path) !== k)
+  const different = new Set<string>()
+  const duplicate = paths.find((path) => different.size === different.add(path).size)
   if (duplicate !== undefined)
     throw refuse(`two tables are named ${duplicate}: cannot tell which grid is which`)
   const folders = new Set(
