@@ -79,7 +79,11 @@ async function formatWrittenColumns(service: Service, call: Call, uids: string[]
   return service.store.read(async (readers) => {
     const { file } = await authorizeCall(readers, call)
     const columns = await readers.grids.listColumns(call.fid.owner, call.fid.idlocal)
-    const cols = uids.flatMap((uid) => columns.filter((column) => column.uid === uid).map(formatColumnMeta))
+    const byUid = new Map(columns.map((column) => [column.uid, column]))
+    const cols = uids.flatMap((uid) => {
+      const column = byUid.get(uid)
+      return column ? [formatColumnMeta(column)] : []
+    })
     return { body: { cols, version: file.content_version }, etag: fileEtag(file) }
   })
 }
