@@ -34,8 +34,9 @@ export function pairColumns(
     throw new Problem('unknown_column', `neither table has a column ${JSON.stringify(unknown)}`, {
       hint: `The columns are: ${formatList([...names])}`,
     })
+  const [keys, ignored, chosen] = [new Set(key), new Set(ignore), columns && new Set(columns)]
   const isChosen = (name: string): boolean =>
-    key.includes(name) || ((columns?.includes(name) ?? true) && !ignore.includes(name))
+    keys.has(name) || ((chosen?.has(name) ?? true) && !ignored.has(name))
   const byUid = new Map(isSameGrid ? olds.map((column) => [column.uid, column]) : [])
   const byName = new Map(olds.map((column) => [column.name, column]))
   const paired = new Set<SnapshotColumn>()
@@ -54,10 +55,11 @@ export function pairColumns(
         before: oldColumn,
         after: column,
         comparison: comparisonOf(oldColumn.type, column.type),
-        isKey: key.includes(column.name),
+        isKey: keys.has(column.name),
       })
   }
-  const missingKey = key.find((name) => !pairs.some((pair) => pair.after.name === name))
+  const pairedNames = new Set(pairs.map(({ after: { name } }) => name))
+  const missingKey = key.find((name) => !pairedNames.has(name))
   if (missingKey !== undefined) {
     const lackingSide = news.some(({ name }) => name === missingKey) ? before : after
     throw new Problem(

@@ -21,7 +21,8 @@ export function parseKeyHeader({ headers }: Pick<DataCall, 'headers'>): string[]
       }
     })
     .filter((name) => name !== '')
-  const duplicate = names.find((name, k) => names.indexOf(name) < k)
+  const different = new Set<string>()
+  const duplicate = names.find((name) => different.size === different.add(name).size)
   if (duplicate !== undefined)
     throw new Problem('invalid_request', `Key: ${JSON.stringify(duplicate)} is named twice`, { field: 'Key' })
   return names
@@ -33,8 +34,9 @@ export function findKeyColumns<C extends { name: string }>(
   names: readonly string[],
   source: string,
 ): C[] {
+  const byName = new Map(columns.map((column) => [column.name, column]))
   return names.map((name) => {
-    const match = columns.find((column) => column.name === name)
+    const match = byName.get(name)
     if (match) return match
     throw new Problem('unknown_column', `${source} has no column ${JSON.stringify(name)}, which is the key`, {
       hint: `${formatColumns(columns)}. Name the columns of the key with --key.`,
