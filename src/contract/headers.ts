@@ -126,7 +126,7 @@ export const uploadHeaders = {
   'Null-Text': s.optional(
     s.string({
       description:
-        'Percent-encoded texts of missing values, comma-separated. So are empty cells and \\N; with a comma alone, only empty cells.',
+        'Up to 100 percent-encoded texts of missing values, comma-separated. So are empty cells and \\N; with a comma alone, only empty cells.',
     }),
   ),
   Quote: s.optional(

@@ -41,10 +41,7 @@ export function parseReadingOptions(
       headers.Key === undefined
         ? undefined
         : headers.Key.split(',').flatMap((name) => decodeText(name, 'Key').trim() || []),
-    nullTexts:
-      headers['Null-Text'] === ','
-        ? []
-        : headers['Null-Text']?.split(',').map((text) => decodeText(text, 'Null-Text')),
+    nullTexts: parseNullTexts(headers['Null-Text']),
     skip: headers.Skip,
     skipLast: checkSkipLast(headers['Skip-Last']),
     sheet: decodeHeader('Sheet'),
@@ -101,6 +98,21 @@ export function parseProvenance({ headers }: Pick<DataCall, 'headers'>): string 
 
 /** Maximum number of lines that can be skipped at the end: they are buffered in memory. */
 const MAX_SKIPPED_LAST_LINES = 1000
+
+/** Maximum number of texts of missing values: each cell is compared with all. */
+const MAX_NULL_TEXTS = 100
+
+/** Parses the header `Null-Text`. A comma alone means none. Throws `invalid_request`. */
+function parseNullTexts(header: string | undefined): string[] | undefined {
+  if (header === undefined) return undefined
+  if (header === ',') return []
+  const texts = header.split(',').map((text) => decodeText(text, 'Null-Text'))
+  if (texts.length > MAX_NULL_TEXTS)
+    throw new Problem('invalid_request', `Null-Text: more than ${MAX_NULL_TEXTS} texts`, {
+      field: 'Null-Text',
+    })
+  return texts
+}
 
 function checkSkipLast(lines: number | undefined): number | undefined {
   if (lines === undefined || lines <= MAX_SKIPPED_LAST_LINES) return lines

@@ -38,6 +38,8 @@ export function findColumns(
 /** Receives the rows of a builder when they are many, so that they need not be in memory. */
 type Flush = (builder: TableBuilder) => Promise<void>
 
+/** Number of cells of a row that are written before the work may pause. */
+const CELLS_PER_TURN = 100_000
 /** Number of bytes after which rows are flushed. */
 const FLUSH_BYTES = 4 * 1024 * 1024
 
@@ -78,9 +80,10 @@ export async function unpivot(
   const labels = unpivoted.map((k) => (areNumbers ? columns[k].name : JSON.stringify(columns[k].name)))
   const mustQuote = merged === 'json' && isText
   const [nameAt, valueAt] = [kept.length, kept.length + 1]
-  await forEachRow(snap, rows ?? createFirstRows(snap.rows), (cells) => {
+  const addRows = (cells: readonly Cell[], first: number, end: number): Promise<void> | undefined => {
     let size = 0
-    for (const [k, at] of unpivoted.entries()) {
+    for (let k = first; k < end; k++) {
+      const at = unpivoted[k]
       for (const [to, from] of kept.entries()) builder.addCell(to, cells[from])
       builder.addJson(nameAt, labels[k])
       if (mustQuote) builder.addJson(valueAt, toTextJson(cells[at]))
@@ -90,7 +93,15 @@ export async function unpivot(
     }
     const isFull = flush !== undefined && builder.addedBytes > FLUSH_BYTES
     return work.spend(size) || isFull ? interrupt(isFull) : undefined
-  })
+  }
+  const step = Math.ceil(CELLS_PER_TURN / built.length)
+  const addAllRows = async (cells: readonly Cell[]): Promise<void> => {
+    for (let k = 0; k < unpivoted.length; k += step)
+      await addRows(cells, k, Math.min(unpivoted.length, k + step))
+  }
+  await forEachRow(snap, rows ?? createFirstRows(snap.rows), (cells) =>
+    unpivoted.length <= step ? addRows(cells, 0, unpivoted.length) : addAllRows(cells),
+  )
   return builder
 }
 
