@@ -125,14 +125,15 @@ class App implements RequestService {
     const { service } = context
     const method = request.method === 'HEAD' ? 'GET' : request.method
     // Health checks must work without the database.
-    if (!router.find(method, rawPath)?.[0].isUnlimited) await service.formerNames.refresh()
+    const requested = router.find(method, rawPath)
+    if (!requested?.[0].isUnlimited) await service.formerNames.refresh()
     const path = service.formerNames.currentPath(rawPath)
     const query = service.formerNames.currentQuery(rawQuery)
     if (path !== rawPath && method === 'GET' && path.startsWith('/~')) {
       const location = service.url + encodePath(path) + (query && `?${query}`)
       return new HttpResponse(301, { location }, null)
     }
-    const match = router.find(method, path)
+    const match = path === rawPath ? requested : router.find(method, path)
     if (!match) {
       // Only servers have pages.
       const { handleWebRequest } = await import('./web/routes.ts')

@@ -50,17 +50,12 @@ export function withoutCommit(store: Store, takesOwnNumbers = false): DryStore {
     })
     return result!
   }
-  const dry: DryStore = {
-    ...store,
+  const changes: Partial<DryStore> = {
     isDry: true,
     blobs,
     withActor: () => dry,
     forOwner: () => dry,
     read: async (work) => (performed.length === 0 ? store.read(work) : (await run([], work)).value),
-    writeOnce: (key, work, options) =>
-      dry.write([key.owner, ...(options?.owners ?? [])], (writers) =>
-        writers.idempotency.runOnce(key, () => work(writers), options),
-      ),
     async write(owners, work, options) {
       const result = await run(owners, work, options)
       performed.push({ owners, work })
@@ -69,5 +64,6 @@ export function withoutCommit(store: Store, takesOwnNumbers = false): DryStore {
     },
     giveUp: () => blobs.giveUp(),
   }
+  const dry: DryStore = Object.assign(Object.create(store), changes)
   return dry
 }

@@ -128,9 +128,9 @@ export interface Store {
   /** Runs a write once per idempotency key. The result of `work` must be JSON. */
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
   /** The store whose writes are committed: this one, unless it comes from `withoutCommit`. */
-  durableStore: Store
+  readonly durableStore: Store
   /** True if its writes are rolled back. */
-  isDry: boolean
+  readonly isDry: boolean
   /** Returns a store for requests on one owner's files, limited to part of the connections. */
   forOwner(owner: string): Store
   /** Returns a store that records `actor` in the audit log. Fields missing in `actor` keep their values. */
@@ -183,7 +183,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     throw error
   }
   const { limits = defaultLimits } = options
-  return createStore(engine, engine, {
+  return new EngineStore(engine, engine, {
     limits,
     claims: new Set(),
     locations,
@@ -218,20 +218,39 @@ interface StoreContext {
   immediateFiles?: number
 }
 
-/** Creates a store on all transactions of the engine, or on those limited for one owner. */
-function createStore(
-  engine: Engine,
-  transactions: Transactions,
-  shared: StoreContext,
-  actor: Actor = { user: null },
-): Store {
-  const blobs: Blobs = new StoredBlobs(transactions, shared.locations, shared.claims, shared.inlineBytes)
-  const read: Store['read'] = (work) => transactions.read((db) => work(createReaders(db, shared.quotas)))
-  const write: Store['write'] = async (owners, work, options) => {
+/** A store on all transactions of the engine, or on those limited for one owner. A class: each write makes one. */
+class EngineStore implements Store {
+  readonly blobs: Blobs
+  readonly locations: Locations
+  readonly quotas: Quotas
+  readonly isDry: boolean = false
+  readonly durableStore: Store = this
+
+  constructor(
+    readonly engine: Engine,
+    private readonly transactions: Transactions,
+    private readonly shared: StoreContext,
+    private readonly actor: Actor = { user: null },
+  ) {
+    this.blobs = new StoredBlobs(transactions, shared.locations, shared.claims, shared.inlineBytes)
+    this.locations = shared.locations
+    this.quotas = shared.quotas
+  }
+
+  read<T>(work: (readers: Readers) => Promise<T>): Promise<T> {
+    return this.transactions.read((db) => work(createReaders(db, this.quotas)))
+  }
+
+  async write<T>(
+    owners: readonly string[],
+    work: (writers: Writers) => Promise<T>,
+    options?: WriteOptions,
+  ): Promise<T> {
+    const { shared, actor } = this
     await shared.quotas.refresh()
     let hasJobs = false
     let auditRows: AuditRow[] = []
-    const result = await transactions.write(
+    const result = await this.transactions.write(
       owners,
       async (db) => {
         const { writers, journal } = createWriters(db, shared, actor)
@@ -246,51 +265,54 @@ function createStore(
     for (const row of auditRows) shared.onAudited(row)
     return result
   }
-  const store: Store = {
-    engine,
-    blobs,
-    locations: shared.locations,
-    read,
-    write,
-    findResultOf: async <T>(key: WriteKey) =>
-      key.key === undefined
-        ? undefined
-        : (await read(({ idempotency }) => idempotency.findResult<T>(key)))?.result,
-    writeOnce: (key, work, options) =>
-      write(
-        [key.owner, ...(options?.owners ?? [])],
-        (writers) => writers.idempotency.runOnce(key, () => work(writers), options),
-        { repeatable: key.key !== undefined },
-      ),
-    forOwner: (owner) => {
-      const lane = engine.forOwner(owner)
-      return lane === transactions ? store : createStore(engine, lane, shared, actor)
-    },
-    withActor: (who) => createStore(engine, transactions, shared, { ...actor, ...who }),
-    onAudit(listener) {
-      shared.onAudited = listener
-    },
-    quotas: shared.quotas,
-    onJob(listener) {
-      shared.onJobAdded = listener
-    },
-    sweep: (grace, throwIfStopped) => sweep(store, shared.limits, grace, throwIfStopped),
-    close: () => engine.close(),
-    isDry: false,
-    // Set below: a getter would slow down each write, which has a store of its own.
-    durableStore: undefined as never,
+
+  async findResultOf<T>(key: WriteKey): Promise<T | undefined> {
+    if (key.key === undefined) return undefined
+    return (await this.read(({ idempotency }) => idempotency.findResult<T>(key)))?.result
   }
-  store.durableStore = store
-  return store
+
+  writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T> {
+    return this.write(
+      [key.owner, ...(options?.owners ?? [])],
+      (writers) => writers.idempotency.runOnce(key, () => work(writers), options),
+      { repeatable: key.key !== undefined },
+    )
+  }
+
+  forOwner(owner: string): Store {
+    const lane = this.engine.forOwner(owner)
+    return lane === this.transactions ? this : new EngineStore(this.engine, lane, this.shared, this.actor)
+  }
+
+  withActor(actor: Actor): Store {
+    return new EngineStore(this.engine, this.transactions, this.shared, { ...this.actor, ...actor })
+  }
+
+  onAudit(listener: (row: AuditRow) => void): void {
+    this.shared.onAudited = listener
+  }
+
+  onJob(listener: () => void): void {
+    this.shared.onJobAdded = listener
+  }
+
+  sweep(grace?: number, throwIfStopped?: () => Promise<void>): Promise<void> {
+    return sweep(this, this.shared.limits, grace, throwIfStopped)
+  }
+
+  close(): Promise<void> {
+    return this.engine.close()
+  }
 }
 
 /** Deletes what has expired, step by step. Schedules the next sweep. */
 async function sweep(
-  { engine, blobs, locations, write }: Store,
+  store: Store,
   limits: Limits,
   grace?: number,
   throwIfStopped = async (): Promise<void> => {},
 ): Promise<void> {
+  const { engine, blobs, locations } = store
   for (const step of [
     () => deleteExpiredIdempotencyKeys(engine),
     () => expireVersions(engine, limits),
@@ -303,7 +325,7 @@ async function sweep(
     await throwIfStopped()
     await step()
   }
-  await write([], ({ jobs }) => jobs.setDue('', 'sweep', '', Date.now() + SWEEP_INTERVAL_MS))
+  await store.write([], ({ jobs }) => jobs.setDue('', 'sweep', '', Date.now() + SWEEP_INTERVAL_MS))
 }
 
 /** Returns the file of a SQLite address, also behind a link. */

@@ -23,9 +23,13 @@ it('no other server takes a sweep that runs for minutes; a stopped server leaves
       })
       await throwIfStopped!()
     }
-    return new Jobs(store, createJobHandlers({ store: { ...store, sweep } } as never), (error) => {
-      throw error
-    })
+    return new Jobs(
+      store,
+      createJobHandlers({ store: Object.assign(Object.create(store), { sweep }) } as never),
+      (error) => {
+        throw error
+      },
+    )
   }
   const [one, two] = ['one', 'two'].map(createServer)
   await store.write([], ({ jobs }) => jobs.setDue('', 'sweep', '', Date.now()))
