@@ -231,72 +231,90 @@ function isConfigFile(value: unknown): value is ConfigFile {
   return hasTexts(texts) && isObject(profiles) && Object.values(profiles).every(hasTexts)
 }
 
+const UNSET: Setting = { value: undefined, source: 'default' }
+
 /** Resolves each setting and its source. Precedence: flag, environment, profile, config file, default. */
 export function resolveSettings(
   config: ConfigFile,
   environment: NodeJS.ProcessEnv,
   flags: { profile?: string; local?: boolean },
 ): Record<SettingName, Setting> {
-  const fromEnvironment = (name: SettingName): Setting | undefined => {
-    const variable = SETTING_VARIABLES[name]
-    return environment[variable]
-      ? { value: environment[variable], source: `environment ${variable}` }
-      : undefined
-  }
-  const profile: Setting =
-    (flags.local ? { value: LOCAL_PROFILE, source: '--local' } : undefined) ??
-    (flags.profile ? { value: flags.profile, source: '--profile' } : undefined) ??
-    fromEnvironment('profile') ??
-    (config.profile
-      ? { value: config.profile, source: 'config file' }
-      : { value: 'default', source: 'default' })
-  const isDefined = config.profiles && Object.hasOwn(config.profiles, profile.value!)
-  const activeProfile = isDefined && !flags.local ? config.profiles![profile.value!] : undefined
-  const isLocal = !activeProfile && profile.value === LOCAL_PROFILE
-  if (!activeProfile && !isLocal && profile.source !== 'default' && profile.source !== 'config file') {
-    throw unknownProfileProblem('usage', profile.value!, config.profiles)
-  }
-  // The local profile, selected by a flag, overrides GRIDLINE_URL.
-  const isLocalOnly = isLocal && profile.source.startsWith('--')
-  const url = isLocalOnly ? undefined : environment.GRIDLINE_URL || activeProfile?.url
-  // A key is for one server: ignore it if the URL points to another one.
-  const keyOrigin = activeProfile?.key_origin ?? (activeProfile?.url && originOf(activeProfile.url))
-  const isOtherServer = url !== undefined && keyOrigin !== undefined && originOf(url) !== keyOrigin
-  const fromProfile = (name: 'url' | 'user' | 'api_key' | 'ca_file'): Setting | undefined => {
-    if (!activeProfile?.[name] || (isOtherServer && name !== 'url')) return undefined
-    const keychainPrefix = name === 'api_key' && activeProfile.keychain ? 'keychain, ' : ''
-    return { value: activeProfile[name], source: `${keychainPrefix}profile ${profile.value}` }
-  }
-  const unset: Setting = { value: undefined, source: 'default' }
-  const format =
-    fromEnvironment('format') ?? (config.format ? { value: config.format, source: 'config file' } : unset)
-  if (format.value !== undefined && parseFormatName(format.value) === undefined) {
-    throw new Problem('usage', `unknown format: ${format.value} (${format.source})`, {
-      hint: `Available formats: ${OUTPUT_FORMATS.join(', ')}.`,
-    })
-  }
-  const [theme, locale] = (['theme', 'locale'] as const).map(
-    (name) =>
-      fromEnvironment(name) ?? (config[name] ? { value: config[name], source: 'config file' } : unset),
-  )
-  const chartSettings = { theme, locale }
-  if (isLocalOnly)
-    return { url: unset, user: unset, api_key: unset, ca_file: unset, format, ...chartSettings, profile }
-  return {
-    url: fromEnvironment('url') ?? fromProfile('url') ?? unset,
-    // User and key are a pair: if the environment sets one, do not take the other from the profile.
-    user: fromEnvironment('user') ?? (fromEnvironment('api_key') ? unset : fromProfile('user')) ?? unset,
-    api_key:
-      fromEnvironment('api_key') ??
-      (fromEnvironment('user') && environment.GRIDLINE_USER !== activeProfile?.user
-        ? unset
-        : fromProfile('api_key')) ??
-      unset,
-    ca_file: fromEnvironment('ca_file') ?? fromProfile('ca_file') ?? unset,
-    format,
-    ...chartSettings,
+  const profile = resolveProfileName(config, environment, flags)
+  const stored = findProfile(config, profile)
+  const general = {
+    format: resolveFormat(config, environment),
+    theme: resolveGeneral('theme', config, environment),
+    locale: resolveGeneral('locale', config, environment),
     profile,
   }
+  // The local profile, selected by a flag, overrides GRIDLINE_URL.
+  if (!stored && profile.value === LOCAL_PROFILE && profile.source.startsWith('--'))
+    return { url: UNSET, user: UNSET, api_key: UNSET, ca_file: UNSET, ...general }
+  // A key is for one server: ignore it if the URL points to another one.
+  const url = environment.GRIDLINE_URL || stored?.url
+  const keyOrigin = stored?.key_origin ?? (stored?.url && originOf(stored.url))
+  const isOtherServer = url !== undefined && keyOrigin !== undefined && originOf(url) !== keyOrigin
+  const fromEnvironment = (name: SettingName) => readEnvironment(name, environment)
+  const fromProfile = (name: 'url' | 'user' | 'api_key' | 'ca_file'): Setting | undefined => {
+    if (!stored?.[name] || (isOtherServer && name !== 'url')) return undefined
+    const keychainPrefix = name === 'api_key' && stored.keychain ? 'keychain, ' : ''
+    return { value: stored[name], source: `${keychainPrefix}profile ${profile.value}` }
+  }
+  // User and key are a pair: if the environment sets one, do not take the other from the profile.
+  const isOtherUser = fromEnvironment('user') && environment.GRIDLINE_USER !== stored?.user
+  return {
+    url: fromEnvironment('url') ?? fromProfile('url') ?? UNSET,
+    user: fromEnvironment('user') ?? (fromEnvironment('api_key') ? UNSET : fromProfile('user')) ?? UNSET,
+    api_key: fromEnvironment('api_key') ?? (isOtherUser ? UNSET : fromProfile('api_key')) ?? UNSET,
+    ca_file: fromEnvironment('ca_file') ?? fromProfile('ca_file') ?? UNSET,
+    ...general,
+  }
+}
+
+/** Returns the setting of an environment variable; undefined if it is not set or empty. */
+function readEnvironment(name: SettingName, environment: NodeJS.ProcessEnv): Setting | undefined {
+  const variable = SETTING_VARIABLES[name]
+  const value = environment[variable]
+  return value ? { value, source: `environment ${variable}` } : undefined
+}
+
+/** Resolves a setting that no profile has. */
+function resolveGeneral(
+  name: 'format' | 'theme' | 'locale' | 'profile',
+  config: ConfigFile,
+  environment: NodeJS.ProcessEnv,
+): Setting {
+  const stored: Setting = config[name] ? { value: config[name], source: 'config file' } : UNSET
+  return readEnvironment(name, environment) ?? stored
+}
+
+function resolveProfileName(
+  config: ConfigFile,
+  environment: NodeJS.ProcessEnv,
+  flags: { profile?: string; local?: boolean },
+): Setting {
+  if (flags.local) return { value: LOCAL_PROFILE, source: '--local' }
+  if (flags.profile) return { value: flags.profile, source: '--profile' }
+  const { value = 'default', source } = resolveGeneral('profile', config, environment)
+  return { value, source }
+}
+
+/** Returns the stored profile that is selected. Throws `usage` if it was named for this command and does not exist. */
+function findProfile({ profiles }: ConfigFile, { value, source }: Setting): Profile | undefined {
+  if (source === '--local') return undefined
+  if (profiles && Object.hasOwn(profiles, value!)) return profiles[value!]
+  if (value !== LOCAL_PROFILE && source !== 'default' && source !== 'config file')
+    throw unknownProfileProblem('usage', value!, profiles)
+  return undefined
+}
+
+/** Resolves the output format. Throws `usage` for an unknown one. */
+function resolveFormat(config: ConfigFile, environment: NodeJS.ProcessEnv): Setting {
+  const format = resolveGeneral('format', config, environment)
+  if (format.value === undefined || parseFormatName(format.value) !== undefined) return format
+  throw new Problem('usage', `unknown format: ${format.value} (${format.source})`, {
+    hint: `Available formats: ${OUTPUT_FORMATS.join(', ')}.`,
+  })
 }
 
 /** Creates the error for an unknown profile. */
