@@ -21,6 +21,8 @@ const NUMBER_JUNK = /['"%,$#\s]/g
 /** Texts that plotly.js draws on axes of numbers and dates; empty ones are missing values. */
 const NUMBER_TEXT = /^(?:[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)?$/i
 const DATE_TEXT = /^$|^[-+]?\d{4}/
+/** A comma that is no thousands separator: plotly.js reads `10,5` as 105. */
+const DECIMAL_COMMA = /,(?!\d{3}(?!\d))|\.\d*,/
 
 /** Attributes that show their values as they are written, so that any text will do. */
 const WRITTEN_ATTRIBUTES: ReadonlySet<string> = new Set(
@@ -38,6 +40,20 @@ function takesTexts(trace: Attributes, layout: Attributes, attribute: string): b
     return true
   const isAxis = attribute === 'x' || attribute === 'y'
   return isAxis && hasLabelAxis(layout, attribute, trace[`${attribute}axis`])
+}
+
+function isDateText(text: string): boolean {
+  return text.length <= MAX_VALUE_CHARACTERS && DATE_TEXT.test(text.trim())
+}
+
+/** Returns a check for texts that plotly.js reads as the numbers that they are. One decimal comma decides for all. */
+function createNumberCheck(values: readonly unknown[]): (text: string) => boolean {
+  const isShort = (text: string): boolean => text.length <= MAX_VALUE_CHARACTERS
+  const isEuropean = values.some(
+    (value) => typeof value === 'string' && isShort(value) && DECIMAL_COMMA.test(value),
+  )
+  return (text) =>
+    isShort(text) && !(isEuropean && /[.,]/.test(text)) && NUMBER_TEXT.test(text.replace(NUMBER_JUNK, ''))
 }
 
 /** A list of a trace that has texts in a column of numbers or dates. */
@@ -64,14 +80,14 @@ function findOtherTexts(traces: readonly Attributes[], layout: Attributes): Othe
         if (!column || takesTexts(trace, layout, attribute)) continue
         const isNumber = column.type === 'number'
         if (!isNumber && !String(column.type).startsWith('date')) continue
-        const fits = (text: string): boolean =>
-          text.length <= MAX_VALUE_CHARACTERS &&
-          (isNumber ? NUMBER_TEXT.test(text.replace(NUMBER_JUNK, '')) : DATE_TEXT.test(text.trim()))
         const list = listOf(holder[attribute])
         const rows: number[] = []
+        let fits: ((text: string) => boolean) | undefined
         for (let k = 0; k < list.length; k++) {
           const value = list[k]
-          if (typeof value === 'string' && !fits(value)) rows.push(k)
+          if (typeof value !== 'string') continue
+          fits ??= isNumber ? createNumberCheck(Array.from(list)) : isDateText
+          if (!fits(value)) rows.push(k)
         }
         if (rows.length > 0) found.push({ holder, attribute, column, rows })
       }

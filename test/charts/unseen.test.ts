@@ -128,6 +128,13 @@ describe('rows without a place', () => {
     const transforms = [{ type: 'aggregate', groups: 'x', aggregations }]
     const counted = { type: 'bar', x: ['a', 'a'], y: ['A1', 'A2'], ysrc: 'ann:1:bbbbbb', transforms }
     expect((await drawn(counted)).y).toEqual([2])
+    // plotly.js would draw 105, 1.2345 and 1234.
+    const commas = ['10,5', '1.234,50', '1,234', '7', '', 'x,y']
+    const dropped = [null, null, null, '7', '', null]
+    expect((await drawn({ type: 'histogram', x: commas, ...source })).x).toEqual(dropped)
+    expect(describeOmitted({ data: [{ x: [1], y: ['10,5'], ysrc: source.xsrc }], layout }).unseen).toEqual([
+      '1 row whose price is not a number',
+    ])
     // A long text takes no longer than its length.
     const long = [`${'1'.repeat(300_000)}x`, `${' '.repeat(300_000)}x`, `${'%'.repeat(300_000)}x`]
     expect((await drawn({ type: 'histogram', x: long, ...source })).x).toEqual([null, null, null])
