@@ -116,6 +116,20 @@ it('upload --checks refuses data before it is stored; the rules of a grid hold f
   expect((await run(['append', 'good', '--row', '3,x@y,1'])).code).toBe(0)
   expect((await run(['check', 'good'])).stdout).toContain('✓ good: 3 rows')
   expect((await run(['check', 'good@1', '--checks', 'rules.yml'])).stdout).toContain('✓ good@1: 2 rows')
+  const twice = await run([
+    'upload',
+    'bad.csv',
+    '--name',
+    'good',
+    '--on-conflict',
+    'replace',
+    '--checks',
+    'rules.yml',
+  ])
+  expect(twice.stderr.match(/mail: matches/g)).toHaveLength(1)
+  writeFileSync(join(cwd, 'key.yml'), 'table: { key: id }\n')
+  const known = await run(['append', 'good', 'good.csv', '--checks', 'key.yml'])
+  expect(known.stderr).toMatch(/ {4}line 2 {2}1, as in row 1 of the grid\n/)
   const set = ['check', 'good', '--set', 'never.yml']
   writeFileSync(join(cwd, 'never.yml'), 'columns: { price: { minimum: 1000 } }\n')
   expect((await run([...set, '--dry-run'])).code).toBe((await run(set)).code)

@@ -257,8 +257,7 @@ function withLocalNames(problem: Problem, sides: readonly DiffInput[]): Problem 
   let { message } = problem
   for (const { name, isLocal } of sides)
     if (isLocal) message = message.replace(`version 1 of '${gridNameOf(name)}'`, name)
-  const { code, hint, field } = problem
-  return new Problem(code, message, { hint, field })
+  return new Problem(problem.code, message, problem)
 }
 
 /** Loads the column names of a grid. */

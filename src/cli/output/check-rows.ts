@@ -24,8 +24,11 @@ export function rowLocation({ line, row }: Pick<FailedRow, 'row' | 'line'>): str
 }
 
 /** Formats a failed value, and the row of which it is a duplicate. */
-export function formatFailedValue({ value, same_as }: FailedRow): string {
+export function formatFailedValue({ value, same_as, line }: FailedRow): string {
   const text = JSON.stringify(value) ?? ''
   const short = text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS - 1)}…` : text
-  return same_as === undefined ? short : `${short}, as in ${rowLocation(same_as)}`
+  if (same_as === undefined) return short
+  // A row of the file may be a duplicate of one that the grid already has.
+  const place = line !== null && same_as.line === null ? ' of the grid' : ''
+  return `${short}, as in ${rowLocation(same_as)}${place}`
 }

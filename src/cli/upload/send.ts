@@ -364,8 +364,8 @@ export async function computeSourceTag(input: Input, reading: Partial<Headers>):
 
 /** Replaces the grid name at the start of a message by the name of the local file. */
 function withLocalName(problem: Problem, name: string, file: string): Problem {
-  const { code, message, field, path, line, column, hint } = problem
+  const { code, message } = problem
   if (name === file || ![', line', ':', ' fails '].some((next) => message.startsWith(name + next)))
     return problem
-  return new Problem(code, file + message.slice(name.length), { field, path, line, column, hint })
+  return new Problem(code, file + message.slice(name.length), problem)
 }

@@ -270,7 +270,7 @@ async function appendAll(
     rows_unchanged: 0,
     rows_removed: 0,
     from: grid.row_count,
-    lineOf: table.lineOf && ((row: number) => table.lineOf!(row - grid.row_count)),
+    lineOf: (row: number) => (row < grid.row_count ? undefined : table.lineOf?.(row - grid.row_count)),
   }
   if (rows === 0) return { ...merged, slices: gridColumns.map(({ slices }) => slices) }
   if (table.small) {

@@ -109,7 +109,7 @@ export async function enforceChecksOnGrid(
   requestChecks: readonly Checks[] = [],
 ): Promise<ChecksResult> {
   const { grid, columns } = layout
-  const checks = [...requestChecks, ...parseStoredChecks(grid)]
+  const checks = [...requestChecks, ...parseStoredChecks(grid).map((one) => omitRules(one, requestChecks))]
   if (checks.length === 0) return { warnings: [] }
   const { report, ...result } = await enforceChecks(checks, {
     before: createLayoutSnapshot(service.store, layout),
@@ -119,6 +119,27 @@ export async function enforceChecksOnGrid(
   })
   // Stored checks are reported only if they fail.
   return requestChecks.length > 0 || changed.mayFail ? { ...result, report } : result
+}
+
+/** Returns checks without the rules that others have, too: they would be run, counted and listed twice. */
+function omitRules(checks: Checks, others: readonly Checks[]): Checks {
+  const tableKey = (rule: unknown, { missing }: Checks): string => JSON.stringify([missing, rule])
+  const columnKey = (group: Checks['columns'][number], rule: unknown, { missing }: Checks): string =>
+    JSON.stringify([missing, group.column, group.isOptional, rule])
+  const known = new Set(
+    others.flatMap((one) => [
+      ...one.table.map((rule) => tableKey(rule, one)),
+      ...one.columns.flatMap((group) => group.rules.map((rule) => columnKey(group, rule, one))),
+    ]),
+  )
+  return {
+    ...checks,
+    table: checks.table.filter((rule) => !known.has(tableKey(rule, checks))),
+    columns: checks.columns.map((group) => ({
+      ...group,
+      rules: group.rules.filter((rule) => !known.has(columnKey(group, rule, checks))),
+    })),
+  }
 }
 
 /** Returns the names of columns that plots use and `snap` lacks; [] unless a rule checks them. */
