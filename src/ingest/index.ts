@@ -17,6 +17,7 @@ export {
   GIVEN_TYPES,
   type GivenType,
 } from './values/dialect.ts'
+export { suggestCommaOptions } from './values/number.ts'
 export type {
   IngestResult,
   ParsedColumn,

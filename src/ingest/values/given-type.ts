@@ -3,7 +3,7 @@ import type { Problem } from '../../contract/errors.ts'
 import { excerpt } from '../../json/index.ts'
 import { type KnownOrders, parseDate } from './date.ts'
 import { dateOrderOf, type GivenType, type NumberStyle } from './dialect.ts'
-import { findCommaStyle, parseNumber, parseStyledNumber, styleOptionsOf } from './number.ts'
+import { parseNumber, parseStyledNumber, suggestCommaOptions } from './number.ts'
 import { isTotal } from './total.ts'
 import { badData } from './warnings.ts'
 
@@ -93,10 +93,9 @@ function formatWrongTypeHint(
   expectedType: GivenType | undefined,
 ): string {
   if (isTotal(cell)) return 'To skip the row of the total, use --skip-last 1.'
-  const mayHaveComma =
-    expectedType === 'number' && /\d/.test(cell) && cell.includes(',') && numbers?.decimal !== ','
-  const style = mayHaveComma ? findCommaStyle([cell]) : undefined
-  if (style) return `Add ${styleOptionsOf(style)} if it has a decimal comma.`
+  const mayHaveComma = expectedType === 'number' && numbers?.decimal !== ','
+  const options = mayHaveComma ? suggestCommaOptions(cell) : undefined
+  if (options) return `Add ${options} if it has a decimal comma.`
   const alternative = isTarget
     ? 'allow the change with --allow-type-change'
     : `load the column as text (--column ${JSON.stringify(`${name}:text`)})`

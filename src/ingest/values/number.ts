@@ -203,6 +203,12 @@ export function findCommaStyle(cells: readonly string[]): NumberStyle | undefine
   return COMMA_STYLES.find((style) => cells.every((cell) => parseNumber(cell, style) !== undefined))
 }
 
+/** Returns the options with which a cell is a number with a decimal comma; undefined if it is none. */
+export function suggestCommaOptions(cell: string): string | undefined {
+  const style = /\d/.test(cell) && cell.includes(',') ? findCommaStyle([cell]) : undefined
+  return style && styleOptionsOf(style)
+}
+
 /** Returns the style in which all cells are numbers; undefined if none fits, or if all are JSON numbers. */
 export function findStyle(cells: readonly string[]): NumberStyle | undefined {
   if (cells.every((cell) => isJsonNumber(cell.trim()))) return undefined

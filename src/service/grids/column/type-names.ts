@@ -11,17 +11,19 @@ export function nounOf(type: ColumnType): string {
 }
 
 /**
- * Creates the error for a value that would change the type of a column. `where`: such as `rows.csv, line 3`.
+ * Creates the error for a value that would change the type of a column. `where`: such as `rows.csv, line 3`. `hint`: how
+ * the value would fit.
  */
 export function typeChangeError(
   where: string,
   column: string,
   value: Uint8Array | string,
   type: ColumnType,
+  hint = 'Correct the value, or allow the change with --allow-type-change.',
 ): Problem {
   return new Problem(
     'type_change',
     `${where}, column ${column}: ${excerpt(value)} would change the type of the column, which holds ${nounOf(type)}`,
-    { field: column, hint: 'Correct the value, or allow the change with --allow-type-change.' },
+    { field: column, hint },
   )
 }

@@ -3,7 +3,7 @@
 import { columnLossError, Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { formatCount } from '../../../contract/message-texts.ts'
-import { badData } from '../../../ingest/index.ts'
+import { badData, suggestCommaOptions } from '../../../ingest/index.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
 import { isAssignable } from '../../store/schema/column-types.ts'
@@ -110,11 +110,13 @@ export function checkType(
         hint: `Give the order: --column ${JSON.stringify(`${target.name}:date-dmy`)} or ${JSON.stringify(`${target.name}:date-mdy`)}.`,
       },
     )
+  const options = first && target.type === 'number' ? suggestCommaOptions(first.text) : undefined
   throw typeChangeError(
     first ? `${name}, ${first.where}` : name,
     target.name,
     first ? first.text : nounOf(type),
     target.type,
+    options && `Add ${options} if it has a decimal comma. Otherwise, correct it, or use --allow-type-change.`,
   )
 }
 
