@@ -53,17 +53,24 @@ async function startCorrecting(fid: string, button: HTMLButtonElement): Promise<
       )
   }
   const cells: HTMLTableCellElement[] = []
+  // Values may have to be loaded first: the second click of a double click opens nothing more.
+  let isOpening = false
   for (const row of table.tBodies[0].rows) {
     const number = Number(row.cells[0].textContent!.replaceAll(/\D/g, ''))
     for (const [k, cell] of [...row.cells].slice(1).entries()) {
       const column = columns[k]
       if (!column) continue
       cells.push(cell)
-      const open = (): Promise<void> => {
+      const open = (): void => {
+        if (isOpening) return
+        isOpening = true
         rememberCell(cell)
-        return editor
+        editor
           .openCell(column, number)
           .catch((error) => openDialog('Correct cells').say(formatError(error)))
+          .finally(() => {
+            isOpening = false
+          })
       }
       cell.addEventListener('click', open)
       cell.addEventListener('keydown', ({ key, repeat }) => {

@@ -254,7 +254,8 @@ it('the history of a cell finds its row without a key, also with missing and rep
   await press(page, 'Correct cells', 'main')
   await page.waitForSelector('thead button')
   const historyOf = async (row: number): Promise<string> => {
-    await page.click(`main tbody tr:nth-child(${row}) td:last-child`)
+    // A double click, as in a spreadsheet, opens one dialog.
+    await page.click(`main tbody tr:nth-child(${row}) td:last-child`, { count: 2 })
     await page.waitForSelector('dialog details')
     await page.click('dialog summary')
     await page.waitForFunction(
