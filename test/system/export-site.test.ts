@@ -125,6 +125,10 @@ describe('an exported site', () => {
     )
     for (const hidden of ['Secret', 'Hush']) expect(JSON.stringify(before)).not.toContain(hidden)
     expect(before['index.html']).toContain('Inner')
+    // From disk, a link to a folder would show its files.
+    for (const [path, text] of Object.entries(before))
+      for (const [, href] of text.matchAll(/<a href="(\.\.\/[^"]*)"/g))
+        expect(before).toHaveProperty([join(path, '..', decodeURIComponent(href))])
     const second = await run('--title', 'My figures', '--url', 'https://charts.example.com', '--json')
     expect(JSON.parse(second.stdout)).toMatchObject({ files: 7, written: 0, removed: 0 })
     expect(contents()).toEqual(before)

@@ -248,7 +248,7 @@ export class SiteExport {
 function replaceLinks(html: string, root: string, entries: readonly TreeEntry[]): string {
   const bases = new Set(entries.map(({ file }) => baseOf(file)))
   return html.replace(/<a href="https?:\/\/[^"/]+\/(~[^"/]+\/\d+)\/"/g, (link, base: string) =>
-    bases.has(base) ? `<a href="${root}${base}/"` : link,
+    bases.has(base) ? `<a href="${root}${base}/${INDEX}"` : link,
   )
 }
 
