@@ -138,7 +138,7 @@ export const optionsCommand = defineCommand({
       )
     if (!(output === undefined ? isComplete.withoutColors : isComplete.withColors))
       context.messages.note(
-        'The command lacks attributes of the figure that no option sets; to see them: gridline plot data',
+        `The command lacks attributes of the figure that no option sets; to see them: gridline plot data ${quoteShellWord(plot)}`,
       )
     if (output !== undefined) {
       const { filename } = await client.call('files.get', { fid })

@@ -49,7 +49,7 @@ export function formatTrustHints(url: string, { cert, fingerprint }: Certificate
     `  certificate: ${cert}`,
     `  SHA-256: ${fingerprint}`,
     `  Gridline: gridline login ${url} --ca-file ${quoteShellWord(cert)}`,
-    `  curl: curl --cacert ${quoteShellWord(cert)} ${url}/v2/users/current`,
+    `  curl: curl --cacert ${quoteShellWord(cert)} -u USER:KEY ${url}/v2/users/current`,
     `  Python: export REQUESTS_CA_BUNDLE=${quoteShellWord(cert)}`,
     `  R: httr::set_config(httr::config(cainfo = ${JSON.stringify(cert)}))`,
   ]

@@ -42,7 +42,12 @@ export const refreshHandlers = {
       current: await readers.urlRefreshes.get(owner, idlocal),
     }))
     const every = call.fields.every ?? current?.every
-    if (every === undefined) throw invalidField('every', 'missing: the seconds between two requests')
+    if (every === undefined)
+      throw new Problem('invalid_request', 'every: missing: the time between two requests', {
+        field: 'every',
+        path: 'every',
+        hint: 'Give it in seconds; on the command line, such as --every 1h.',
+      })
     if (every < MIN_SECONDS || every > MAX_SECONDS)
       throw invalidField('every', `must be from ${MIN_SECONDS} to ${MAX_SECONDS} seconds`)
     if (file.derived === FROM_QUERY) assertNotDerived(file)

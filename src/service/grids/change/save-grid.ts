@@ -73,10 +73,10 @@ export async function nameTakenError(
 
 /** Creates the error for a name that is taken by a file other than a grid. */
 export function notAGridError({ filename, filetype }: FileRow): Problem {
-  const what = filetypeLabel(filetype)
+  const inFolder = filetype === 'fold' ? ', or one of the grids in it (--name and --folder)' : ''
   return nameTaken(
     filename,
-    `It is a ${what}; only grids can be replaced or appended to. Choose another name.`,
+    `It is a ${filetypeLabel(filetype)}; only grids can be replaced or appended to. Choose another name${inFolder}.`,
   )
 }
 
