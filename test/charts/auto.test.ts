@@ -131,3 +131,19 @@ it('the choice has a reason and alternatives', async () => {
   const given = await completed({ fid: 'me:1', filename: 'g', cols }, 'pie', {}, async () => known)
   expect([given.reason, given.suggestions]).toEqual([undefined, []])
 })
+
+it('names that nearly each row has of its own make no lines, and numbers of documents are no amounts', async () => {
+  const cols = [
+    { name: 'day', type: 'date', uid: 'a' },
+    { name: 'customer', type: 'text', uid: 'b' },
+    { name: 'status', type: 'text', uid: 'c' },
+    { name: 'Beleg-Nr.', type: 'number', uid: 'd' },
+    { name: 'amount', type: 'number', uid: 'e' },
+  ] as Column[]
+  const distinct: Record<string, number> = { day: 6, customer: 8, status: 2, 'Beleg-Nr.': 10, amount: 9 }
+  const chosen = await completed({ fid: 'me:1', filename: 'g', cols }, 'auto', {}, async (name) => ({
+    rows: 10,
+    distinct: distinct[name],
+  }))
+  expect([chosen.type, chosen.options]).toMatchObject(['line', { x: 'day', y: 'amount', by: 'status' }])
+})

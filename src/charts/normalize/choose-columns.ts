@@ -105,6 +105,9 @@ export async function selectComparable(names: readonly string[], distinct: Count
     .join(',')
 }
 
+/** Maximum number of series per row that are chosen automatically: most series of one row would be no lines. */
+const MAX_SERIES_PER_ROW = 2 / 3
+
 /** Returns the text column that separates rows with the same x; undefined if there is none. */
 export async function findSeriesColumn(
   texts: readonly Column[],
@@ -118,6 +121,7 @@ export async function findSeriesColumn(
       counts &&
       counts.distinct > 1 &&
       counts.distinct <= MAX_AUTO_SERIES &&
+      counts.distinct <= counts.rows * MAX_SERIES_PER_ROW &&
       counts.distinct * xCounts.distinct >= xCounts.rows
     )
       return name

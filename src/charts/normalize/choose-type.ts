@@ -16,7 +16,7 @@ export const MAX_AUTO_BARS = 40
 
 const LATITUDE = /^(?:lat|latitude)$/i
 const LONGITUDE = /^(?:lon|lng|long|longitude)$/i
-const IDENTIFIER = /^(?:id|index|row|no|nr|#|.*[_ ]id|unnamed:? ?\d*|col1)$/i
+const IDENTIFIER = /^(?:id|index|row|#|(?:.*[_ -])?(?:id|no|nr)\.?|.*nummer|unnamed:? ?\d*|col1)$/i
 const YEAR = /^(?:year|jahr|år|année|ano|año|rok)$/i
 
 /** Columns by kind. Numeric columns named like a year count as dates. */
