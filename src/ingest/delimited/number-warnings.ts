@@ -42,7 +42,12 @@ export class NumberWarnings {
     const { names } = this.dialect
     const lines = this.builders.flatMap((builder, k) => {
       if (this.isGiven(k)) return []
-      return this.formatAmbiguous(k) ?? formatDateWarning(builder, names[k]) ?? this.formatLook(k) ?? []
+      return (
+        this.formatAmbiguous(k) ??
+        formatDateWarning(builder, names[k], this.options.targetName?.(k)) ??
+        this.formatLook(k) ??
+        []
+      )
     })
     for (const { names: columns, place, looks, how } of this.alike.values()) {
       const which =
@@ -155,9 +160,10 @@ export class NumberWarnings {
 }
 
 /**
- * Returns the warning about dates that are ambiguous or stored in another form; undefined if there is none.
+ * Returns the warning about dates that are ambiguous or stored in another form; undefined if there is none. `target`: name
+ * of the column in the grid to which rows without a header are added, whose type stays.
  */
-function formatDateWarning({ texts }: ColumnBuilder, name: string): string | undefined {
+function formatDateWarning({ texts }: ColumnBuilder, name: string, target?: string): string | undefined {
   const { type, order, isUndecided, written } = texts?.result() ?? {}
   if (written === undefined) return undefined
   const columns = ['dmy', 'mdy'].map((suffix) => `--column ${JSON.stringify(`${name}:date-${suffix}`)}`)
@@ -167,5 +173,7 @@ function formatDateWarning({ texts }: ColumnBuilder, name: string): string | und
   // No warning if the order is given, or known from the target column.
   if (texts?.knownOrder !== undefined && (order ?? texts.knownOrder) === texts.knownOrder) return undefined
   const first = order === undefined ? '' : ` (the ${order === 'dmy' ? 'day' : 'month'} is first)`
-  return `column ${name}: dates such as ${excerpt(written)} are stored as ${parseDate(written, order ?? 'dmy')}${first}; to keep them as written: --column ${JSON.stringify(`${name}:text`)}`
+  const how =
+    target === undefined ? `; to keep them as written: --column ${JSON.stringify(`${name}:text`)}` : ''
+  return `column ${target ?? name}: dates such as ${excerpt(written)} are stored as ${parseDate(written, order ?? 'dmy')}${first}${how}`
 }
