@@ -150,7 +150,7 @@ async function assertDistinctRows(
   // Days of a time zone are other ones.
   if (!options.zone && x.type === 'datetime' && type === 'calendar') await values.assertOneRowPerDay(x)
   if (hasColumnAxes(type, options)) await values.assertUnique(x, ys[0])
-  if (isJoined && facets.length === 0 && !dash) await values.noteRepeatedX(x, by)
+  if (isJoined && by && facets.length === 0 && !dash) await values.noteRepeatedX(x, by)
 }
 
 /** Throws `usage` or `bad_data` for values that do not suit an axis or a stack: parts of a whole, or lengths from zero. */

@@ -81,14 +81,14 @@ export class ChartValues extends ValueReader {
     )
   }
 
-  /** Notes that several rows have the same x: the line is vertical there. */
-  async noteRepeatedX(x: Column, by: Column | undefined): Promise<void> {
+  /** Notes that several rows of a series have the same x: its line is vertical there. */
+  async noteRepeatedX(x: Column, by: Column): Promise<void> {
     const xCounts = await this.countDistinct(x.name)
     if (!xCounts || xCounts.distinct === xCounts.rows || xCounts.rows > MAX_PAIRED_ROWS) return
-    const counts = by ? await this.countCombinations([x, by]) : xCounts
+    const counts = await this.countCombinations([x, by])
     if (!counts || counts.distinct === counts.rows) return
     this.note(
-      `--x ${x.name}: several rows${by ? ' of a series' : ''} have the same value, so the line is vertical there (to combine them into one point, add --aggregate sum or mean${by ? '' : ', or --by COLUMN'})`,
+      `--x ${x.name}: several rows of a series have the same value, so the line is vertical there (to combine them into one point, add --aggregate sum or mean)`,
     )
   }
 
