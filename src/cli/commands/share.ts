@@ -125,6 +125,10 @@ export const command = defineCommand({
       sharedView,
     )
     if (link) await context.noteLinksNeedServer()
+    else if (email.length > 0)
+      context.messages.note(
+        'To open it, a person needs an account with this e-mail address on the server; without one, a link: --link',
+      )
     return outcome
   },
 })
