@@ -255,7 +255,9 @@ it('the history of a cell finds its row without a key, also with missing and rep
   await page.waitForSelector('thead button')
   const historyOf = async (row: number): Promise<string> => {
     // A double click, as in a spreadsheet, opens one dialog.
-    await page.click(`main tbody tr:nth-child(${row}) td:last-child`, { count: 2 })
+    await page.$eval(`main tbody tr:nth-child(${row}) td:last-child`, (cell) => {
+      for (let click = 0; click < 2; click++) (cell as HTMLElement).click()
+    })
     await page.waitForSelector('dialog details')
     await page.click('dialog summary')
     await page.waitForFunction(
@@ -383,7 +385,8 @@ it('files are renamed, moved, copied, starred, trashed, restored and deleted, al
   await page.waitForSelector('dialog input[type=checkbox]')
   await press(page, 'Delete for good', 'dialog .actions')
   await said(page, 'Confirm it first.')
-  await page.click('dialog input[type=checkbox]')
+  // Not at its place, which the message has just moved.
+  await page.$eval('dialog input[type=checkbox]', (box) => (box as HTMLElement).click())
   await pressAndGo(page, 'Delete for good', 'dialog .actions')
   expect(await test.status('alice', 'GET', `/v2/files/${other.fid}`)).toBe(404)
   await page.goto(`${site().url}/~alice/?show=starred`)
