@@ -21,8 +21,8 @@ const NUMBER_JUNK = /['"%,$#\s]/g
 /** Texts that plotly.js draws on axes of numbers and dates; empty ones are missing values. */
 const NUMBER_TEXT = /^(?:[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)?$/i
 const DATE_TEXT = /^$|^[-+]?\d{4}/
-/** A comma that is no thousands separator: plotly.js reads `10,5` as 105. */
-const DECIMAL_COMMA = /,(?!\d{3}(?!\d))|\.\d*,/
+/** A text whose last comma separates no thousands: plotly.js reads `10,5` as 105. */
+const DECIMAL_COMMA = /,(?!\d{3}(?!\d))[^,]*$|\.\d*,/
 
 /** Attributes that show their values as they are written, so that any text will do. */
 const WRITTEN_ATTRIBUTES: ReadonlySet<string> = new Set(

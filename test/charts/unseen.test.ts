@@ -121,7 +121,7 @@ describe('rows without a place', () => {
       return applyTheme({ data, layout }, { scheme: 'light', width: 640, height: 400 }).data[0]
     }
     const source = { xsrc: 'ann:1:bbbbbb' }
-    const numbers = ['1,234', '$5', '45%', ' -2.5e3 ', '', '.5', '5.']
+    const numbers = ['1,234', '1,00,000', '$1,200.50', '$5', '45%', ' -2.5e3 ', '', '.5', '5.']
     expect((await drawn({ type: 'histogram', x: numbers, ...source })).x).toEqual(numbers)
     expect((await drawn({ type: 'box', x: ['1', 'A'], y: [1, 2], ...source })).x).toEqual(['1', 'A'])
     const aggregations = [{ target: 'y', func: 'count' }]

@@ -135,10 +135,12 @@ function omitRules(checks: Checks, others: readonly Checks[]): Checks {
   return {
     ...checks,
     table: checks.table.filter((rule) => !known.has(tableKey(rule, checks))),
-    columns: checks.columns.map((group) => ({
-      ...group,
-      rules: group.rules.filter((rule) => !known.has(columnKey(group, rule, checks))),
-    })),
+    columns: checks.columns
+      .map((group) => ({
+        ...group,
+        rules: group.rules.filter((rule) => !known.has(columnKey(group, rule, checks))),
+      }))
+      .filter(({ rules }) => rules.length > 0),
   }
 }
 
